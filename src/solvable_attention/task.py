@@ -1,0 +1,157 @@
+"""The learning problem: a teacher that mixes semantic and positional attention, and a dot-product student.
+
+Notation of Cui, Behrens, Krzakala & Zdeborová, arXiv:2402.03902. Inputs are L tokens x_ℓ ∈ R^d with
+E x_ℓ x_κᵀ = C_{ℓκ} I_d. The target is y = T[x Q⋆/√d] x with T[h] = (1−ω) softmax(h hᵀ) + ω A, the student
+S[(x+p) Q/√d] (x+p) with S[z] = softmax(z zᵀ) (tied) or softmax(z_Q z_Kᵀ) (untied).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+import numpy as np
+
+Matrix = tuple[tuple[float, ...], ...]
+
+STANDARD_A: Matrix = ((0.6, 0.4), (0.4, 0.6))
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class TeacherStudent:
+    """Parameters of the teacher, of the student and of the law of the tokens.
+
+    Parameters
+    ----------
+    omega : share ω ∈ [0, 1] of the positional matrix A in the teacher; 0 is purely semantic.
+    sigma : σ > 0, standard deviation of a token's entries; ρ = σ² (for `covariance`, its mean diagonal).
+    lam : λ > 0, ridge on the student's weights, R(Q) = Σ_μ ‖y − f_Q(x)‖²/(2d) + (λ/2)‖Q‖².
+    L : number of tokens, ≥ 2.
+    rank, teacher_rank : columns r of the student's Q (of Q and of K each when untied) and r⋆ of Q⋆.
+    A : (L, L) positional attention of the teacher, rows are probabilities. Default [[.6,.4],[.4,.6]]; needed for L > 2.
+    covariance : (L, L) covariance C between tokens, symmetric positive definite. Default σ² I.
+    encodings_gram : (L, L) Gram matrix P_{ℓκ} = p_ℓ·p_κ of the positional encodings, positive semi-definite.
+        Default [[1,−1],[−1,1]] for L = 2 (p_1 = −p_2, the paper's choice), the identity for L > 2.
+    tied : one weight matrix for queries and keys (True, the paper's choice) or two.
+
+    Raises
+    ------
+    ValueError : an argument is out of range; the message names it, its value and what is allowed.
+    """
+
+    omega: float
+    sigma: float = 0.5
+    lam: float = 0.01
+    L: int = 2
+    rank: int = 1
+    teacher_rank: int = 1
+    A: Matrix | None = None
+    covariance: Matrix | None = None
+    encodings_gram: Matrix | None = None
+    tied: bool = True
+
+    def __post_init__(self):
+        for name, least in (("L", 2), ("rank", 1), ("teacher_rank", 1)):
+            self._set(name, _integer(name, getattr(self, name), least))
+        self._set("omega", _number("omega", self.omega, 0.0, 1.0))
+        self._set("sigma", _number("sigma", self.sigma, 0.0, np.inf, open_low=True))
+        self._set("lam", _number("lam", self.lam, 0.0, np.inf, open_low=True))
+        if not isinstance(self.tied, bool | np.bool_):
+            raise ValueError(f"tied: is {self.tied!r}, allowed is True or False")
+        self._set("tied", bool(self.tied))
+        self._set("A", _row_stochastic("A", self._default_A(), self.L))
+        self._set("covariance", self._checked_covariance())
+        gram = self._default_gram() if self.encodings_gram is None else self.encodings_gram
+        self._set("encodings_gram", _symmetric("encodings_gram", gram, self.L, definite=False))
+
+    def _set(self, name, value):
+        object.__setattr__(self, name, value)
+
+    def _default_A(self):
+        if self.A is None and self.L != 2:
+            raise ValueError(f"A: is None, allowed for L={self.L} is a {self.L} × {self.L} matrix (only L=2 has a default)")
+        return STANDARD_A if self.A is None else self.A
+
+    def _default_gram(self):
+        return ((1.0, -1.0), (-1.0, 1.0)) if self.L == 2 else np.eye(self.L)
+
+    def _checked_covariance(self):
+        if self.covariance is None:
+            return _as_tuples(self.sigma**2 * np.eye(self.L))
+        matrix = _symmetric("covariance", self.covariance, self.L, definite=True)
+        mean_variance = float(np.trace(np.asarray(matrix))) / self.L
+        # q, θ and V are quoted in units of ρ = σ²; two different scales would make them ambiguous.
+        if not np.isclose(mean_variance, self.sigma**2, rtol=1e-6):
+            raise ValueError(
+                f"sigma: is {self.sigma}, allowed with this covariance is {mean_variance**0.5:.6g} "
+                "(the square root of its mean diagonal)"
+            )
+        return matrix
+
+    @property
+    def columns(self) -> int:
+        """Columns of the student's weights: r when tied, 2r (queries, then keys) when untied."""
+        return self.rank if self.tied else 2 * self.rank
+
+    @property
+    def rho(self) -> float:
+        """ρ = σ², the variance of a token's entries."""
+        return self.sigma**2
+
+    @property
+    def is_paper_case(self) -> bool:
+        """Whether the two-field equations hold: L=2, ranks 1, tied, C = σ² I, p_1 = −p_2 of norm 1."""
+        return (
+            (self.L, self.rank, self.teacher_rank, self.tied) == (2, 1, 1, True)
+            and np.allclose(self.covariance, self.rho * np.eye(2))
+            and np.allclose(self.encodings_gram, [[1, -1], [-1, 1]])
+        )
+
+
+def _as_tuples(matrix) -> Matrix:
+    return tuple(tuple(float(v) for v in row) for row in np.asarray(matrix, dtype=float))
+
+
+def _show(value) -> str:
+    return " ".join(repr(value.tolist() if isinstance(value, np.ndarray) else value).split())
+
+
+def _number(name, value, low, high, open_low=False) -> float:
+    allowed = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if np.isinf(high) else ']'}"
+    valid = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(value)
+    if not valid or not low <= value <= high or (open_low and value == low):
+        raise ValueError(f"{name}: is {_show(value)}, allowed is a number in {allowed}")
+    return float(value)
+
+
+def _integer(name, value, least) -> int:
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name}: is {_show(value)}, allowed is a whole number ≥ {least}")
+    return int(value)
+
+
+def _square(name, value, L) -> np.ndarray:
+    try:
+        matrix = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        matrix = np.empty(0)
+    if matrix.shape != (L, L) or not np.isfinite(matrix).all():
+        raise ValueError(f"{name}: is {_show(value)}, allowed is a {L} × {L} matrix of finite numbers")
+    return matrix
+
+
+def _row_stochastic(name, value, L) -> Matrix:
+    matrix = _square(name, value, L)
+    if (matrix < 0).any() or not np.allclose(matrix.sum(axis=1), 1.0, atol=_TOLERANCE):
+        raise ValueError(f"{name}: is {_show(value)}, allowed are rows of non-negative numbers that sum to 1")
+    return _as_tuples(matrix)
+
+
+def _symmetric(name, value, L, definite) -> Matrix:
+    matrix = _square(name, value, L)
+    smallest = np.linalg.eigvalsh(matrix).min() if np.allclose(matrix, matrix.T) else -np.inf
+    if smallest < (_TOLERANCE if definite else -_TOLERANCE):
+        kind = "positive definite" if definite else "positive semi-definite"
+        raise ValueError(f"{name}: is {_show(value)}, allowed is a symmetric {kind} matrix")
+    return _as_tuples(matrix)
