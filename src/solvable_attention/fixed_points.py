@@ -12,15 +12,19 @@ from .channel import channel_moments, rule_dimension
 from .coordinates import BRANCHES, has_m, has_theta, pack, unpack
 from .overlaps import ChannelMoments, Overlaps, encoding_factor, free_energy, next_overlaps, pinned, train_loss
 from .quadrature import GaussianRule, SplitRule, sobol, split_gauss_hermite
-from .root_finding import broyden, powell
+from .root_finding import broyden
 from .task import TeacherStudent
 
 Rule = GaussianRule | SplitRule
 RESIDUAL_TOLERANCE = 1e-8
 _WARM_UP_STEPS = 12
+_WARM_UP_ROUNDS = 4
 # The solver's residual is relative, in logarithms and overlaps of order one; it aims well below the tolerance.
 _SOLVER_TOLERANCE = 1e-10
+_COARSE_TOLERANCE = 1e-6
 _DIFFERENCE_STEP = 1e-4
+# The shift to the coarser rules covered the true error (order 40) in 95 % of 240 numbers; with this factor in all.
+_SAFETY = 1.5
 # An order parameter below this share of its largest possible value counts as zero.
 _MERGED = 1e-3
 
@@ -175,8 +179,11 @@ class _Problem:
         return unpack(self.task, u, self.branch, self.encoding_rank)
 
     def step(self, overlaps, rule):
+        """The map at the overlaps; LinAlgError where no admissible state follows."""
         self.evaluations += 1
-        return state_evolution_map(self.task, self.alpha, overlaps, self.branch, rule)
+        new, moments = state_evolution_map(self.task, self.alpha, overlaps, self.branch, rule)
+        np.linalg.cholesky(new.chi)
+        return new, moments
 
     def observables(self, u, rule):
         """Residual F(u) − u, then ε_t by the stationary expression and ε_g: all that depends on the rule."""
@@ -193,17 +200,28 @@ class _Problem:
         return lambda u: self.observables(u, rule)[:-2]
 
     def solve(self, mixing, warm_up=_WARM_UP_STEPS):
+        """Warm up and solve on the coarse rule, with ever longer warm-ups until that works, then polish."""
         overlaps = _cold_start(self.task, self.branch, self.encoding_rank)
-        for _ in range(warm_up):
+        for round_ in range(_WARM_UP_ROUNDS):
+            overlaps = self.iterate(overlaps, mixing, warm_up * 2**round_)
+            u = self.pack(overlaps)
+            coarse = broyden(
+                self.residual_on(self.quadrature.coarse), u, self.derivatives(u)[:-2], _COARSE_TOLERANCE, 30
+            )
+            if np.max(np.abs(coarse.residual)) <= _COARSE_TOLERANCE:
+                break
+        return self.polish(coarse.u, self.derivatives(coarse.u)[:-2])
+
+    def iterate(self, overlaps, mixing, steps):
+        """The damped map on the coarse rule."""
+        for _ in range(steps):
             try:
                 new, _ = self.step(overlaps, self.quadrature.coarse)
-                self.pack(new)
+                overlaps = _mix(overlaps, new, mixing)
             except np.linalg.LinAlgError:
-                break
-            overlaps = _mix(overlaps, new, mixing)
-        u = self.pack(overlaps)
-        coarse = powell(self.residual_on(self.quadrature.coarse), u, 1e-6, 60)
-        return self.polish(coarse.u, self.derivatives(coarse.u)[:-2])
+                # λI + v̂ is not positive: the fields are too narrow for the curvature of the loss.
+                overlaps = replace(overlaps, K=2.0 * overlaps.K)
+        return overlaps
 
     def polish(self, u, jacobian):
         """Solve on the fine rule from a near start, and attach the errors."""
@@ -269,7 +287,7 @@ class _Problem:
         errors = dict.fromkeys(names, 0.0)
         for rule in self.quadrature.checks:
             values = self.observables(u, rule)
-            shift = -np.linalg.solve(derivatives[:-2], values[:-2])
+            shift = -np.linalg.lstsq(derivatives[:-2], values[:-2], rcond=1e-9)[0]
             moved = replace(
                 point,
                 overlaps=self.unpack(u + shift),
@@ -277,13 +295,16 @@ class _Problem:
                 test_error=values[-1] + derivatives[-1] @ shift,
             )
             for name in names:
-                errors[name] = float(np.maximum(errors[name], abs(getattr(moved, name) - getattr(point, name))))
+                change = _SAFETY * abs(getattr(moved, name) - getattr(point, name))
+                errors[name] = float(np.maximum(errors[name], change))
         return errors
 
     def grows(self, point):
         """Whether a small order parameter grows under the map at a merged point."""
         u = self.pack(point.overlaps)
         first = 2 * (self.task.columns * (self.task.columns + 1) // 2)
+        if not np.isfinite(point.jacobian).all():
+            return False
         growth = np.linalg.eigvals(point.jacobian[first:, first:] + np.eye(u.size - first))
         return bool(np.max(growth.real) > 1.0)
 

@@ -70,30 +70,30 @@ def pair_prox(w, V: float, targets, rho: float) -> tuple[np.ndarray, np.ndarray]
     return _prox_batch(np.ascontiguousarray(w, float), float(V), np.ascontiguousarray(targets, float), float(rho))
 
 
-@numba.njit(inline="always")
+@numba.njit(inline="always", error_model="numpy")
 def _sigmoid(x):
     return 1.0 / (1.0 + exp(-x))
 
 
-@numba.njit(inline="always")
+@numba.njit(inline="always", error_model="numpy")
 def _attention(z1, z2):
     return _sigmoid(z1 * (z1 - z2)), _sigmoid(z2 * (z2 - z1))
 
 
-@numba.njit(inline="always")
+@numba.njit(inline="always", error_model="numpy")
 def _targets(h1, h2, omega, A11, A22):
     a, b = _attention(h1, h2)
     return (1.0 - omega) * a + omega * A11, (1.0 - omega) * b + omega * A22
 
 
-@numba.njit(inline="always")
+@numba.njit(inline="always", error_model="numpy")
 def _energy(z1, z2, w1, w2, precision, rho, t1, t2):
     a, b = _attention(z1, z2)
     quadratic = 0.5 * precision * ((z1 - w1) ** 2 + (z2 - w2) ** 2)
     return a, b, quadratic + rho * ((a - t1) ** 2 + (b - t2) ** 2)
 
 
-@numba.njit(inline="always")
+@numba.njit(inline="always", error_model="numpy")
 def _newton_step(z1, z2, a, b, w1, w2, precision, rho, t1, t2):
     """Newton direction, made a descent direction by a shift where the Hessian is not positive, and its slope."""
     slope_a, slope_b = a * (1.0 - a), b * (1.0 - b)
@@ -116,7 +116,7 @@ def _newton_step(z1, z2, a, b, w1, w2, precision, rho, t1, t2):
     return d1, d2, g1 * d1 + g2 * d2
 
 
-@numba.njit
+@numba.njit(error_model="numpy")
 def _minimise(z1, z2, w1, w2, precision, rho, t1, t2):
     """Local minimum reached from (z1, z2) by damped Newton; a NaN energy marks a failure."""
     a, b, energy = _energy(z1, z2, w1, w2, precision, rho, t1, t2)
@@ -140,14 +140,14 @@ def _minimise(z1, z2, w1, w2, precision, rho, t1, t2):
     return z1, z2, np.nan
 
 
-@numba.njit(inline="always")
+@numba.njit(inline="always", error_model="numpy")
 def _from_side(side, mean, half_difference, w1, w2, precision, rho, t1, t2):
     """Local minimum from a start on the given side (±1) of z_1 = z_2, at least .05 away from the ridge."""
     d = side * max(side * half_difference, 0.05)
     return _minimise(mean + d, mean - d, w1, w2, precision, rho, t1, t2)
 
 
-@numba.njit
+@numba.njit(error_model="numpy")
 def _global_minimum(w1, w2, precision, rho, t1, t2):
     """Lowest minimum, and whether the two sides of z_1 = z_2 hold one each."""
     mean, distance = 0.5 * (w1 + w2), max(0.5 * abs(w1 - w2), 0.4)
@@ -160,7 +160,7 @@ def _global_minimum(w1, w2, precision, rho, t1, t2):
     return n1, n2, minus, two_wells
 
 
-@numba.njit
+@numba.njit(error_model="numpy")
 def _accumulate(sums, weight, w1, w2, z1, z2, energy, eta1, eta2, xi1, xi2, precision, rho, t1, t2):
     g1, g2 = precision * (z1 - w1), precision * (z2 - w2)
     squared = g1 * g1 + g2 * g2
@@ -174,7 +174,7 @@ def _accumulate(sums, weight, w1, w2, z1, z2, energy, eta1, eta2, xi1, xi2, prec
     sums[6] += weight * rho * ((a - t1) ** 2 + (b - t2) ** 2)
 
 
-@numba.njit(parallel=True, cache=True)
+@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _plain_sums(nodes, field, teacher):
     mu, t, spread, V = field
     sigma, omega, A11, A22 = teacher
@@ -189,7 +189,7 @@ def _plain_sums(nodes, field, teacher):
     return sums
 
 
-@numba.njit(parallel=True, cache=True)
+@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _two_wells(nodes, field, teacher):
     mu, t, spread, V = field
     sigma, omega, A11, A22 = teacher
@@ -202,7 +202,7 @@ def _two_wells(nodes, field, teacher):
     return flags
 
 
-@numba.njit(parallel=True, cache=True)
+@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _prox_batch(w, V, targets, rho):
     z, energy = np.empty_like(w), np.empty(w.shape[0])
     for i in numba.prange(w.shape[0]):
@@ -211,7 +211,15 @@ def _prox_batch(w, V, targets, rho):
     return z, energy
 
 
-@numba.njit
+@numba.njit(inline="always", error_model="numpy")
+def _well(t1, t2):
+    """Mean and half-difference of the zero of the loss with z_1 > z_2: 2d² ± 2ds = logit t_{1,2}."""
+    logit1, logit2 = np.log(t1 / (1.0 - t1)), np.log(t2 / (1.0 - t2))
+    d = sqrt(max(0.25 * (logit1 + logit2), 0.01))
+    return (logit1 - logit2) / (4.0 * d), d
+
+
+@numba.njit(error_model="numpy")
 def _find_split(mean_field, precision, rho, t1, t2):
     """Half-difference field w_d at which the global minimiser crosses z_1 = z_2, and the minima on its two sides.
 
@@ -220,12 +228,18 @@ def _find_split(mean_field, precision, rho, t1, t2):
     crosses continuously a secant on z_d serves. Both are solved sharply: the map has to be smooth in the state.
     """
     low, high, w_d, step = -1e9, 1e9, 0.0, 0.2
+    well_s, well_d = _well(t1, t2)
     p1, p2, n1, n2 = mean_field + 0.6, mean_field - 0.6, mean_field - 0.6, mean_field + 0.6
     last_w, last_z = np.nan, np.nan
     for _ in range(60):
         w1, w2 = mean_field + w_d, mean_field - w_d
         y1, y2, plus = _from_side(1.0, 0.5 * (p1 + p2), 0.5 * (p1 - p2), w1, w2, precision, rho, t1, t2)
         x1, x2, minus = _from_side(-1.0, 0.5 * (n1 + n2), 0.5 * (n1 - n2), w1, w2, precision, rho, t1, t2)
+        # A side on which nothing was found may still hold a minimum near the zero of the loss.
+        if y1 <= y2:
+            y1, y2, plus = _from_side(1.0, well_s, well_d, w1, w2, precision, rho, t1, t2)
+        if x1 >= x2:
+            x1, x2, minus = _from_side(-1.0, -well_s, -well_d, w1, w2, precision, rho, t1, t2)
         y_d, x_d = 0.5 * (y1 - y2), 0.5 * (x1 - x2)
         if y_d > 0.0:
             p1, p2 = y1, y2
@@ -255,7 +269,7 @@ def _find_split(mean_field, precision, rho, t1, t2):
     return w_d, p1, p2, n1, n2
 
 
-@numba.njit(parallel=True, cache=True)
+@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _split_sums(nodes, panel_nodes, panel_weights, field, teacher):
     mu, t, spread, V = field
     sigma, omega, A11, A22 = teacher

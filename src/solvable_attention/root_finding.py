@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import root
 
+# In logarithms of variances and overlaps of order one a longer step leaves the region where the Jacobian holds.
+_LONGEST_STEP = 0.5
 Residual = Callable[[np.ndarray], np.ndarray]
 
 
@@ -21,24 +22,6 @@ class Root:
     evaluations: int
 
 
-def powell(residual: Residual, u: np.ndarray, tolerance: float, most_evaluations: int) -> Root:
-    """scipy's Powell hybrid method, which finds its own Jacobian; robust far from the root.
-
-    Returns the best point that was evaluated, whatever the method reports.
-    """
-    seen: list[tuple[np.ndarray, np.ndarray]] = []
-
-    def recorded(x):
-        value = residual(x)
-        seen.append((x.copy(), value))
-        return value
-
-    # A step of 1e-5 averages over more nodes near a jump than the default of 1e-8.
-    root(recorded, u, method="hybr", options={"xtol": tolerance, "maxfev": most_evaluations, "eps": 1e-5})
-    best, value = min(seen, key=lambda pair: _size(pair[1]))
-    return Root(best, value, np.full((u.size, u.size), np.nan), len(seen))
-
-
 def broyden(residual: Residual, u: np.ndarray, jacobian: np.ndarray, tolerance: float, most_evaluations: int) -> Root:
     """Broyden's good method from an approximate Jacobian, with the step halved while the residual grows.
 
@@ -48,8 +31,12 @@ def broyden(residual: Residual, u: np.ndarray, jacobian: np.ndarray, tolerance: 
     value = residual(u)
     best = Root(u, value, jacobian, 1)
     evaluations = 1
+    if not np.isfinite(jacobian).all():
+        return best
     while _size(best.residual) > tolerance and evaluations < most_evaluations:
-        step = -np.linalg.solve(jacobian, value)
+        # Least squares: rotations of the student's columns are flat directions, along which no step is taken.
+        step = -np.linalg.lstsq(jacobian, value, rcond=1e-9)[0]
+        step *= min(1.0, _LONGEST_STEP / max(_size(step), 1e-300))
         trial = residual(u + step)
         evaluations += 1
         while not _size(trial) < 2.0 * _size(value) and evaluations < most_evaluations:

@@ -70,7 +70,7 @@ class TeacherStudent:
 
     def _default_A(self):
         if self.A is None and self.L != 2:
-            raise ValueError(f"A: is None, allowed for L={self.L} is a {self.L} × {self.L} matrix (only L=2 has a default)")
+            raise ValueError(f"A: is None, allowed for L={self.L} is a {self.L} × {self.L} matrix")
         return STANDARD_A if self.A is None else self.A
 
     def _default_gram(self):
