@@ -1,0 +1,39 @@
+# Two commands do everything on a machine with Python 3.11, git and make: `make figures` and `make test`.
+
+PYTHON ?= python3
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+VENV := .venv
+BIN := $(VENV)/bin
+# The stamp carries the content of the pins, so that a changed pin rebuilds the environment and a touched file does not.
+STAMP := $(VENV)/.complete-$(shell cat envs/requirements.txt pyproject.toml | cksum | cut -d ' ' -f 1)
+
+.PHONY: figures test smoke benchmark lint environment clean
+
+figures: $(STAMP)
+	$(BIN)/snakemake -j $(JOBS)
+
+test: $(STAMP)
+	$(BIN)/python -m pytest
+
+smoke: $(STAMP)
+	$(BIN)/snakemake -j $(JOBS) --configfile workflow/config/smoke.yaml
+
+benchmark: $(STAMP)
+	$(BIN)/python benchmarks/theory.py
+	$(BIN)/python benchmarks/descent.py
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+
+environment: $(STAMP)
+
+$(STAMP):
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v[:2] == (3, 11) else "PYTHON: is %d.%d, allowed is 3.11 (make PYTHON=python3.11 ...)" % v[:2])'
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --requirement envs/requirements.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+clean:
+	rm -rf $(VENV) .snakemake logs results

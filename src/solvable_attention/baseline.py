@@ -1,0 +1,115 @@
+"""The linear positional baseline f_W(x) = W x, W ∈ R^{L×L}: the best of the students that ignore content.
+
+In the limit d → ∞ the fitted W is E T at any α, and
+
+    ε_lin = (1/L) E tr[(T − E T) C (T − E T)ᵀ],
+
+over the teacher's fields h⋆ (L, r⋆), Gaussian with covariance C ⊗ I.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from solvable_attention.attention import teacher_attention
+from solvable_attention.simulation import checks
+from solvable_attention.simulation.data import Dataset, draw_dataset
+from solvable_attention.simulation.field_nodes import field_nodes
+from solvable_attention.task import TeacherStudent
+
+_NODES_PER_DIRECTION = {1: 80, 2: 80, 3: 40, 4: 24}
+_LOG2_POINTS = 16
+
+
+@dataclass(frozen=True)
+class LinearBaseline:
+    """weights : (L, L), W = E T.   test_error : ε_lin."""
+
+    weights: np.ndarray
+    test_error: float
+
+
+def linear_baseline(task: TeacherStudent) -> LinearBaseline:
+    """The baseline in the limit of large d, by quadrature over the teacher's L·r⋆ fields."""
+    xi, quadrature_weights = _fields(task, task.teacher_rank)
+    T = teacher_attention(task, xi)
+    mean = np.einsum("n,nij->ij", quadrature_weights, T)
+    covariance = np.broadcast_to(np.array(task.covariance), T.shape)
+    return LinearBaseline(mean, _mean_error(T - mean, covariance, quadrature_weights))
+
+
+def fit_linear_baseline(
+    tasks: TeacherStudent | Sequence[TeacherStudent],
+    *,
+    d: int,
+    alpha: float,
+    seed: int,
+    ridge: float = 1e-4,
+    root_seed: int = 0,
+) -> pd.DataFrame:
+    """Fit W on the data set that `simulate` uses for the same (d, alpha, seed, root_seed).
+
+    The minimiser of Σ_μ ‖y − W x‖²_F/(2d) + (ridge/2)‖W‖²_F solves the normal equations
+    W = (Σ y xᵀ/d)(Σ x xᵀ/d + ridge·I)⁻¹.
+
+    Returns
+    -------
+    One row a task, with columns d alpha omega sigma lam seed test_error theory_test_error. test_error is exact
+    for the fitted W and the drawn Q⋆; theory_test_error is ε_lin. lam is the task's and plays no part here.
+
+    Raises
+    ------
+    ValueError : an argument is out of range; the message names it, its value and what is allowed.
+    """
+    tasks, key = checks.task_list(tasks), checks.data_key(d, alpha, seed, root_seed)
+    ridge = checks.number("ridge", ridge)
+    data = draw_dataset(tasks[0], **key)
+    return pd.DataFrame([_row(task, data, key["seed"], ridge) for task in tasks])
+
+
+def _row(task: TeacherStudent, data: Dataset, seed: int, ridge: float) -> dict:
+    return {
+        "d": data.d,
+        "alpha": data.alpha,
+        "omega": task.omega,
+        "sigma": task.sigma,
+        "lam": task.lam,
+        "seed": seed,
+        "test_error": linear_test_error(task, _fit(task, data, ridge), data.teacher_weights),
+        "theory_test_error": linear_baseline(task).test_error,
+    }
+
+
+def _fit(task: TeacherStudent, data: Dataset, ridge: float) -> np.ndarray:
+    T = (1 - task.omega) * data.teacher_attention + task.omega * np.array(task.A)
+    output_input = np.einsum("nij,njk->ik", T, data.gram_xx)
+    return np.linalg.solve(data.gram_xx.sum(axis=0) + ridge * np.eye(task.L), output_input.T).T
+
+
+def linear_test_error(task: TeacherStudent, W: np.ndarray, teacher_weights: np.ndarray) -> float:
+    """E‖T x − W x‖²_F/(Ld) given W (L, L) and Q⋆ (d, r⋆), exact at finite d.
+
+    With an orthonormal basis E (d, k) of the span of Q⋆ and ξ = x E: E[x xᵀ | ξ] = ξ ξᵀ + (d − k) C.
+    """
+    d = len(teacher_weights)
+    coordinates = np.linalg.qr(teacher_weights)[1] / np.sqrt(d)
+    k = len(coordinates)
+    xi, quadrature_weights = _fields(task, k)
+    tokens = (xi @ xi.transpose(0, 2, 1) + (d - k) * np.array(task.covariance)) / d
+    return _mean_error(teacher_attention(task, xi @ coordinates) - W, tokens, quadrature_weights)
+
+
+def _fields(task: TeacherStudent, directions: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes ξ (N, L, directions) with covariance C ⊗ I, and their weights."""
+    order = _NODES_PER_DIRECTION.get(task.L * directions, 0)
+    return field_nodes(task, directions, order, _LOG2_POINTS)
+
+
+def _mean_error(difference: np.ndarray, tokens: np.ndarray, weights: np.ndarray) -> float:
+    """(1/L) Σ_n w_n tr[D_n X_n D_nᵀ]."""
+    traces = np.einsum("nij,njk,nik->n", difference, tokens, difference, optimize=True)
+    return float(weights @ traces) / difference.shape[1]

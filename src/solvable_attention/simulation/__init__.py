@@ -1,0 +1,6 @@
+"""Finite-dimensional experiments: data, empirical risk, optimisers and exact test errors."""
+
+from solvable_attention.simulation.population import population_test_error, sampled_test_error
+from solvable_attention.simulation.runs import Trained, minimise, simulate
+
+__all__ = ["Trained", "minimise", "population_test_error", "sampled_test_error", "simulate"]

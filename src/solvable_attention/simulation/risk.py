@@ -1,0 +1,91 @@
+"""The empirical risk and its gradient for many runs on one data set.
+
+R(Q) = Σ_μ ‖y − f_Q(x)‖²_F/(2d) + (λ/2)‖Q‖²_F,   f_Q(x) = S[(x+p)Q/√d](x+p),
+S[z] = softmax(z zᵀ) tied, softmax(z_Q z_Kᵀ) untied (columns of Q: queries, then keys).
+
+All runs share the two products with the data matrix, so one evaluation costs two matrix–matrix products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from solvable_attention.simulation.data import Dataset
+from solvable_attention.simulation.fused import FusedLoss
+from solvable_attention.simulation.general import GeneralLoss
+from solvable_attention.task import TeacherStudent
+
+
+class EmpiricalRisk:
+    """R and ∇R of several runs at once.
+
+    Parameters
+    ----------
+    data : the data set that all runs share.
+    tasks : one task per run; they may differ in ω, λ and A.
+    device : "cpu" or "cuda".
+
+    Raises
+    ------
+    ValueError : the tasks mix tied and untied students, or the device is not available.
+    """
+
+    def __init__(self, data: Dataset, tasks: Sequence[TeacherStudent], device: str = "cpu"):
+        check_device(device)
+        if len({task.tied for task in tasks}) != 1:
+            raise ValueError("tasks: mix tied and untied students, allowed is one kind per risk")
+        self.device, self.d = device, data.d
+        self._tokens = torch.as_tensor(data.tokens, device=device).view(-1, data.d)
+        self._lam = torch.tensor([task.lam for task in tasks], dtype=torch.float64, device=device)
+        self._loss = _loss_of(data, tasks, device)
+        self._shape = data.tokens.shape[:2]
+        self._unread = torch.zeros(1, device=device)
+
+    def select(self, runs: np.ndarray) -> EmpiricalRisk:
+        """The same risk for some of the runs, sharing the data."""
+        part = object.__new__(EmpiricalRisk)
+        part.__dict__.update(self.__dict__)
+        part._lam = self._lam[torch.as_tensor(runs, device=self.device)]
+        part._loss = self._loss.select(runs)
+        return part
+
+    def __call__(self, Q: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Risk (runs,) float64 and gradient (runs, columns, d) float32 at Q (runs, columns, d) float32."""
+        loss, derivatives = self._data_term(Q)
+        gradient = self._lam.float()[:, None, None] * Q
+        gradient.view(-1, self.d).addmm_(derivatives.t(), self._tokens, alpha=self.d**-0.5)
+        squares = torch.linalg.vector_norm(Q, dim=(1, 2), dtype=torch.float64) ** 2
+        return torch.as_tensor(loss, device=self.device) + 0.5 * self._lam * squares, gradient
+
+    def descend_(self, Q: torch.Tensor, step: float) -> None:
+        """Q ← Q − step ∇R(Q) in place, without the passes over Q that the value of the risk takes."""
+        _, derivatives = self._data_term(Q)
+        Q.mul_(1 - step * self._lam.float()[:, None, None])
+        Q.view(-1, self.d).addmm_(derivatives.t(), self._tokens, alpha=-step * self.d**-0.5)
+
+    def _data_term(self, Q):
+        """Σ_μ ‖y − f‖²/(2d) of each run, and its derivatives in the fields (L·n, runs·columns)."""
+        runs, columns, d = Q.shape
+        # β = 0 leaves the first argument unread, so that 1/√d costs no pass of its own.
+        fields = torch.addmm(self._unread, self._tokens, Q.reshape(-1, d).t(), beta=0, alpha=d**-0.5)
+        return self._loss.replace_fields_by_gradient(fields.view(*self._shape, runs, columns)), fields
+
+
+def check_device(device: str) -> None:
+    """Raise ValueError unless torch can use the device."""
+    if device not in ("cpu", "cuda"):
+        raise ValueError(f"device: is {device!r}, allowed is 'cpu' or 'cuda'")
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ValueError("device: is 'cuda', allowed here is 'cpu' (torch finds no CUDA device)")
+
+
+def _loss_of(data, tasks, device) -> FusedLoss | GeneralLoss:
+    omega = np.array([task.omega for task in tasks])
+    positional = np.array([task.A for task in tasks])
+    task = tasks[0]
+    if device == "cpu" and (task.L, task.rank, task.tied) == (2, 1, True):
+        return FusedLoss(data, omega, positional)
+    return GeneralLoss(data, omega, positional, tied=task.tied, device=device)

@@ -1,0 +1,72 @@
+"""Training at finite d: one job takes one (σ, d, α) and some data sets; all ω, λ and starts share each data matrix."""
+
+SIMULATION_SCRIPT = "scripts/gd_simulations.py"
+SIMULATION_PART = (
+    RESULTS + "/simulations/parts/{experiment}/sigma~{sigma}_d~{d}/alpha~{alpha}_seeds~{chunk}.parquet"
+)
+RANDOM_STARTS = ("random", "noisy_positional")
+OPTIMIZER_OPTIONS = ("max_iterations", "step", "grad_tol", "noisy_mean", "noisy_std")
+
+
+def simulation_parts() -> list[str]:
+    return [
+        SIMULATION_PART.format(experiment=name, sigma=number(sigma), d=d, alpha=number(alpha), chunk=chunk)
+        for name, part in with_part("simulations").items()
+        for sigma in sigmas(name)
+        for d in part["d"]
+        for alpha in alpha_grid(part["alphas"])
+        for chunk in range(len(chunks(part)))
+    ]
+
+
+def simulation_rows() -> int:
+    total = 0
+    for name, part in with_part("simulations").items():
+        runs = sum(part.get("restarts", 1) if start in RANDOM_STARTS else 1 for start in part["starts"])
+        points = len(part["d"]) * len(alpha_grid(part["alphas"])) * part["seeds"]
+        total += len(task_grid(EXPERIMENTS[name])) * points * runs
+    return total
+
+
+def simulation_arguments(wildcards) -> str:
+    """Options of one job; only what its experiment says, so that another's change does not re-run it."""
+    experiment = EXPERIMENTS[wildcards.experiment]
+    part = experiment["simulations"]
+    omegas, lams = ([float(x) for x in experiment[key]] for key in ("omega", "lam"))
+    return " ".join(
+        [
+            task_arguments(wildcards.experiment, omegas, float(wildcards.sigma), lams),
+            arguments(d=int(wildcards.d), alpha=float(wildcards.alpha)),
+            arguments(seed=chunks(part)[int(wildcards.chunk)], root_seed=config["seed"]),
+            arguments(start=part["starts"], restarts=part.get("restarts", 1), optimizer=part["optimizer"]),
+            arguments(**{key: part.get(key) for key in OPTIMIZER_OPTIONS}),
+        ]
+    )
+
+
+rule simulations:
+    input:
+        f"{RESULTS}/simulations/runs.parquet",
+
+
+rule simulate:
+    input:
+        script=SIMULATION_SCRIPT,
+        code=code_files(SIMULATION_SCRIPT),
+    output:
+        SIMULATION_PART,
+    params:
+        options=simulation_arguments,
+        device=config["device"],
+    log:
+        "logs/" + SIMULATION_PART.removesuffix(".parquet") + ".log",
+    benchmark:
+        "logs/" + SIMULATION_PART.removesuffix(".parquet") + ".benchmark.tsv"
+    threads: 1
+    resources:
+        mem_mb=lambda w: simulation_memory_mb(int(w.d), float(w.alpha), EXPERIMENTS[w.experiment].get("L", 2)),
+        runtime=120,
+    conda:
+        ENVIRONMENT
+    shell:
+        "python {input.script} {params.options} --device {params.device} --output {output} > {log} 2>&1"
