@@ -2,18 +2,23 @@
 
 import click
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from cli import run
+from selection import lowest_positional, mean_and_error
 from style import BASELINE, NEUTRAL, POSITIONAL, SEMANTIC, TEXT_WIDTH, save, use_style
 from tables import complete_file, read_table
 
 from solvable_attention.errors import ArgumentError
 
-START_OF = {"semantic": "semantic", "positional": "positional"}
 COLOUR = {"semantic": SEMANTIC, "positional": POSITIONAL}
 OVERLAP = {"semantic": "theta", "positional": "m"}
 SYMBOL = {"semantic": r"\theta", "positional": "m"}
+# Marker of each kind of run: single starts, the lowest of many, the published protocol.
+MARKERS = {
+    "minimisers": {"fmt": "o", "ms": 3},
+    "lowest": {"fmt": "s", "ms": 5.5, "mfc": "none"},
+    "descent": {"fmt": "x", "ms": 4.5},
+}
 SCALE = 1e3  # losses are drawn in units of 1e-3
 
 
@@ -29,116 +34,85 @@ SCALE = 1e3  # losses are drawn in units of 1e-3
 @click.option("--png", type=click.Path(), required=True)
 @click.option("--caption", type=click.Path(), required=True)
 def main(fixed_points, transitions, runs, linear, slice_name, restarts, descent, pdf, png, caption):
-    tables = {name: read_table(name, path) for name, path in
-              {"fixed_points": fixed_points, "transitions": transitions, "runs": runs, "linear": linear}.items()}  # fmt: skip
-    data = Slice(tables, slice_name, restarts, descent)
+    paths = {"fixed_points": fixed_points, "transitions": transitions, "runs": runs, "linear": linear}
+    data = Slice({name: read_table(name, path) for name, path in paths.items()}, slice_name, restarts, descent)
     use_style()
-    figure, axes = plt.subplots(1, 3, figsize=(TEXT_WIDTH, 2.45), constrained_layout=True)
-    draw_loss_difference(axes[0], data)
-    draw_overlaps(axes[1], data)
-    draw_test_error(axes[2], data)
-    for letter, axis in zip("abc", axes, strict=True):
+    figure, axes = plt.subplots(1, 3, figsize=(TEXT_WIDTH, 2.5), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.06)
+    for axis, letter, draw in zip(axes, "abc", (draw_loss_difference, draw_overlaps, draw_test_error), strict=True):
+        draw(axis, data)
         axis.set_xlabel(r"sample complexity $\alpha = n/d$")
+        axis.set_xlim(left=0)
         axis.set_title(f"({letter})", loc="left", fontsize="medium")
-        mark(axis, data)
+        mark_transitions(axis, data)
     save(figure, pdf, png)
     with complete_file(caption) as temporary:
-        temporary.write_text(data.caption(), encoding="utf-8")
+        temporary.write_text(caption_of(data), encoding="utf-8")
 
 
 class Slice:
-    """What figure 2 draws, for one task: theory by branch, runs by experiment, transitions, baseline."""
+    """What figure 2 draws, for one task: theory by branch, runs by kind, transitions, baseline."""
 
     def __init__(self, tables, slice_name, restarts, descent):
-        points = tables["fixed_points"].query("experiment == @slice_name")
-        keys = points[["omega", "sigma", "lam"]].drop_duplicates()
-        if len(keys) != 1:
-            raise ArgumentError(f"figure2.slice: {slice_name!r} has {len(keys)} tasks with theory, allowed is one")
-        self.task = keys.iloc[0]
-        self.theory = {branch: group.set_index("alpha") for branch, group in points.groupby("branch")}
-        runs = tables["runs"]
-        self.minimisers = self._alone(runs, slice_name)
-        self.descent = self._alone(runs, descent)
-        noisy = self._alone(runs, restarts)
-        best = noisy.sort_values("train_loss").drop_duplicates(["alpha", "seed"])
-        self.restarts, self.best = int(noisy.restart.max()) + 1, best.assign(start="positional")
+        theory = tables["fixed_points"].query("experiment == @slice_name")
+        tasks = theory[["omega", "sigma", "lam"]].drop_duplicates()
+        if len(tasks) != 1:
+            raise ArgumentError(f"figure2.slice: {slice_name!r} has {len(tasks)} tasks with theory, allowed is one")
+        self.task = tasks.iloc[0]
+        self.theory = {branch: group.set_index("alpha") for branch, group in theory.groupby("branch")}
         self.linear = tables["linear"].query("experiment == @slice_name")
         lines = tables["transitions"].query("experiment == @slice_name").set_index("kind")
         self.transitions = lines[["alpha", "error"]].dropna()
-
-    def _alone(self, runs, name):
-        runs = runs[runs.experiment == name]
-        if runs.groupby("d").ngroups != 1:
-            raise ArgumentError(f"figure2: experiment {name!r} has {runs.d.nunique()} values of d, allowed is one")
-        return runs
+        noisy = _of_one_d(tables["runs"], restarts)
+        self.starts = int(noisy.restart.max()) + 1
+        lowest = lowest_positional(noisy)
+        self.runs = {
+            "minimisers": _of_one_d(tables["runs"], slice_name),
+            "lowest": lowest.assign(start="positional").sort_values(["alpha", "seed"]),
+            "descent": _of_one_d(tables["runs"], descent),
+        }
 
     @property
     def winner(self) -> pd.Series:
         """By α, the branch of smaller training loss in theory."""
-        losses = pd.DataFrame({b: self.theory[b].train_loss.where(self.theory[b].converged) for b in COLOUR})
-        return losses.idxmin(axis=1)
+        losses = {b: self.theory[b].train_loss.where(self.theory[b].converged) for b in COLOUR}
+        return pd.DataFrame(losses).idxmin(axis=1)
 
-    def winning(self, runs: pd.DataFrame) -> pd.DataFrame:
-        """The runs whose start has the smaller mean training loss at their α."""
-        means = runs.groupby(["alpha", "start"]).train_loss.mean().unstack()
-        winners = means.idxmin(axis=1)
-        return runs[runs.start.to_numpy() == winners.reindex(runs.alpha).to_numpy()]
+    def winning(self, kind: str, branch: str) -> pd.DataFrame:
+        """Runs from the branch's start, at the α where that start has the smaller mean training loss.
 
-    def caption(self) -> str:
-        d, (omega, sigma, lam) = int(self.minimisers.d.iloc[0]), self.task
-        marks = "; ".join(f"{symbol(k)} = {r.alpha:.4f} ± {r.error:.4f}" for k, r in self.transitions.iterrows())
-        seeds = {name: runs.seed.nunique() for name, runs in self.groups().items()}
-        unfinished = sum((~runs.converged).sum() for runs in (self.minimisers, self.best))
-        missing = sum((~points.converged).sum() for points in self.theory.values())
-        return "\n".join(
-            [
-                f"**Figure 2.** ω = {omega:g}, σ = {sigma:g}, λ = {lam:g}, d = {d}. (a) Training loss of the semantic minus "
-                "that of the positional minimum. (b) Overlaps m/σ² and θ/σ² of the minimum of smaller training loss; "
-                "thin lines: the other branch. (c) Its test error and that of the linear positional baseline.",
-                "",
-                f"Lines: state evolution ({missing} of its points did not converge; they would be drawn hollow). "
-                f"Vertical lines: {marks}.",
-                f"Filled points: minimisers (L-BFGS), both starts on the same {seeds['minimisers']} data sets; "
-                f"{unfinished} of these runs did not converge (hollow). Squares: on the positional side the lowest of "
-                f"{self.restarts} noisy starts, {seeds['best']} data sets. Crosses: the published protocol, "
-                f"{int(self.descent.iterations.max())} steps of gradient descent, {seeds['descent']} data sets.",
-                "Error bars: standard error of the mean over data sets, in (a) of the paired difference.",
-                "",
-            ]
-        )
-
-    def groups(self):
-        return {"minimisers": self.minimisers, "best": self.best, "descent": self.descent}
+        The lowest of many positional starts is held against the semantic starts of the minimisers.
+        """
+        runs = self.runs[kind]
+        if kind == "lowest":
+            minimisers = self.runs["minimisers"]
+            runs = pd.concat([runs, minimisers[(minimisers.start == "semantic") & minimisers.alpha.isin(runs.alpha)]])
+        winners = runs.groupby(["alpha", "start"]).train_loss.mean().unstack().idxmin(axis=1)
+        chosen = runs[(runs.start == branch) & (winners.reindex(runs.alpha) == branch).to_numpy()]
+        return chosen.iloc[:0] if kind == "lowest" and branch == "semantic" else chosen
 
 
-def symbol(kind: str) -> str:
-    return {"alpha_c": "α_c", "alpha_l": "α_l"}[kind]
+def _of_one_d(runs: pd.DataFrame, name: str) -> pd.DataFrame:
+    runs = runs[runs.experiment == name]
+    if runs.d.nunique() != 1:
+        raise ArgumentError(f"figure2: experiment {name!r} has {runs.d.nunique()} values of d, allowed is one")
+    return runs
 
 
-def mean_and_error(values: pd.Series) -> pd.DataFrame:
-    """Mean and standard error over data sets, by α (index level 0)."""
-    grouped = values.groupby(level=0)
-    return pd.DataFrame({"mean": grouped.mean(), "error": grouped.std(ddof=1) / np.sqrt(grouped.count())})
+def points(axis, summary: pd.DataFrame, colour, unfinished=(), label=None, **marker):
+    """Means with error bars; hollow at the α in `unfinished`, where a run did not converge."""
+    hollow = summary.index.isin(list(unfinished))
+    for part, fill in ((summary[~hollow], colour), (summary[hollow], "white")):
+        if len(part):
+            style = {"mfc": fill, "mec": colour, "ecolor": colour, "mew": 0.8, "elinewidth": 0.8, **marker}
+            axis.errorbar(part.index, part["mean"], part["error"], label=label, **style)
+            label = None  # one entry in the legend, whichever part comes first
 
 
-def points(axis, summary, colour, marker="o", hollow=None, **options):
-    """Means with error bars; hollow marks the α at which a run did not converge."""
-    hollow = pd.Series(False, index=summary.index) if hollow is None else hollow.reindex(summary.index, fill_value=False)
-    for empty, part in summary.groupby(hollow.to_numpy()):
-        style = {"mfc": "white" if empty else colour, "mec": colour, "ecolor": colour, "ms": 3.2, "mew": 0.8, "elinewidth": 0.8}
-        label = options.get("label") if not empty or hollow.all() else None
-        axis.errorbar(part.index, part["mean"], part["error"], fmt=marker, **{**style, **options, "label": label})
-
-
-def paired_difference(runs: pd.DataFrame, positional: pd.DataFrame) -> pd.Series:
-    """ε_t(semantic start) − ε_t(positional) on common data, indexed by (alpha, seed)."""
-    keys = ["alpha", "seed"]
-    semantic = runs[runs.start == "semantic"].set_index(keys).train_loss
-    return (semantic - positional.set_index(keys).train_loss).dropna()
-
-
-def unfinished(runs: pd.DataFrame) -> pd.Series:
-    return ~runs.groupby("alpha").converged.all()
+def unfinished(kind: str, runs: pd.DataFrame) -> pd.Index:
+    """The α at which a run did not converge; descent is stopped on purpose and has its own marker."""
+    done = runs.groupby("alpha").converged.all()
+    return done.index[~done & (kind != "descent")]
 
 
 def theory_line(axis, curve: pd.Series, converged: pd.Series, colour, **options):
@@ -147,83 +121,98 @@ def theory_line(axis, curve: pd.Series, converged: pd.Series, colour, **options)
     axis.plot(lost.index, lost, "o", mfc="white", mec=colour, ms=4)
 
 
+def branch_lines(axis, data: Slice, column_of, scale, label):
+    """Each branch thin, and thick where it is the global minimum."""
+    for branch, colour in COLOUR.items():
+        theory = data.theory[branch]
+        curve = scale * theory[column_of[branch]]
+        axis.plot(curve.index, curve.where(theory.converged), color=colour, lw=0.7, alpha=0.6, zorder=0)
+        wins = (data.winner == branch).reindex(theory.index)
+        theory_line(axis, curve.where(wins), theory.converged, colour, label=label(branch))
+
+
+def branch_points(axis, data: Slice, column_of, scale):
+    for kind, marker in MARKERS.items():
+        for branch, colour in COLOUR.items():
+            runs = data.winning(kind, branch)
+            summary = mean_and_error(scale * runs.set_index("alpha")[column_of[branch]])
+            points(axis, summary, colour, unfinished(kind, runs), **marker)
+
+
 def draw_loss_difference(axis, data: Slice):
     semantic, positional = data.theory["semantic"], data.theory["positional"]
     difference = SCALE * (semantic.train_loss - positional.train_loss)
     theory_line(axis, difference, semantic.converged & positional.converged, NEUTRAL, label="theory")
-    single = data.minimisers[data.minimisers.start == "positional"]
-    summary = mean_and_error(SCALE * paired_difference(data.minimisers, single))
-    points(axis, summary, NEUTRAL, hollow=unfinished(data.minimisers), label="minimisers")
-    best = mean_and_error(SCALE * paired_difference(data.minimisers, data.best))
-    points(axis, best, POSITIONAL, "s", mfc="none", ms=5.5, label=f"lowest of {data.restarts}")
-    stopped = data.descent[data.descent.start == "positional"]
-    points(axis, mean_and_error(SCALE * paired_difference(data.descent, stopped)), SEMANTIC, "x", ms=5, label="descent")
+    colours = {"minimisers": NEUTRAL, "lowest": POSITIONAL, "descent": SEMANTIC}
+    labels = {"minimisers": "minimisers", "lowest": f"lowest of {data.starts}", "descent": "descent, 5000 steps"}
+    labels["descent"] = f"descent, {int(data.runs['descent'].iterations.max())} steps"
+    for kind, runs in data.runs.items():
+        semantic_runs = runs if kind == "descent" else data.runs["minimisers"]
+        loss = {s: r[r.start == s].set_index(["alpha", "seed"]).train_loss
+                for s, r in (("semantic", semantic_runs), ("positional", runs))}  # fmt: skip
+        summary = mean_and_error(SCALE * (loss["semantic"] - loss["positional"]).dropna())
+        points(axis, summary, colours[kind], unfinished(kind, runs), label=labels[kind], **MARKERS[kind])
     axis.axhline(0, color="0.7", lw=0.7, zorder=0)
-    axis.set_ylabel(r"$\Delta\varepsilon_t = \varepsilon_t^{\rm sem}-\varepsilon_t^{\rm pos}$  $[10^{-3}]$")
+    axis.set_ylabel(r"$\varepsilon_t^{\rm sem}-\varepsilon_t^{\rm pos}$  $[10^{-3}]$")
     axis.legend(fontsize="small", loc="lower left")
 
 
 def draw_overlaps(axis, data: Slice):
-    rho = data.task.sigma**2
-    for branch, colour in COLOUR.items():
-        theory = data.theory[branch]
-        curve = theory[OVERLAP[branch]] / rho
-        wins = (data.winner == branch).reindex(theory.index)
-        axis.plot(curve.index, curve.where(theory.converged), color=colour, lw=0.7, alpha=0.6, zorder=0)
-        theory_line(axis, curve.where(wins), theory.converged, colour, label=f"${SYMBOL[branch]}/\\sigma^2$ theory")
-        for runs, marker, options in (
-            (data.minimisers, "o", {"label": f"${SYMBOL[branch]}/\\sigma^2$ minimisers"}),
-            (data.descent, "x", {"ms": 5}),
-            (data.best, "s", {"ms": 5.5, "mfc": "none"}),
-        ):
-            chosen = data.winning(runs) if runs is not data.best else on_positional_side(runs, data)
-            chosen = chosen[chosen.start == branch]
-            summary = mean_and_error(chosen.set_index("alpha")[OVERLAP[branch]] / rho)
-            points(axis, summary, colour, marker, hollow=None if marker == "x" else unfinished(chosen), **options)
-    axis.set_ylabel(r"overlap of the global minimum")
-    axis.set_ylim(bottom=-0.03)
+    scale = 1 / data.task.sigma**2
+    branch_lines(axis, data, OVERLAP, scale, lambda branch: rf"${SYMBOL[branch]}/\sigma^2$, {branch}")
+    branch_points(axis, data, OVERLAP, scale)
+    axis.set_ylabel("overlap of the global minimum")
+    axis.set_ylim(-0.03, 1.2)
     axis.legend(fontsize="small", loc="lower right")
 
 
 def draw_test_error(axis, data: Slice):
-    winner = data.winner
-    for branch, colour in COLOUR.items():
-        theory = data.theory[branch]
-        curve = SCALE * theory.test_error
-        axis.plot(curve.index, curve.where(theory.converged), color=colour, lw=0.7, alpha=0.6, zorder=0)
-        wins = (winner == branch).reindex(theory.index)
-        theory_line(axis, curve.where(wins), theory.converged, colour, label=f"{branch}, theory")
-        for runs, marker, options in (
-            (data.minimisers, "o", {}),
-            (data.descent, "x", {"ms": 5}),
-            (data.best, "s", {"ms": 5.5, "mfc": "none"}),
-        ):
-            chosen = data.winning(runs) if runs is not data.best else on_positional_side(runs, data)
-            chosen = chosen[chosen.start == branch]
-            summary = mean_and_error(SCALE * chosen.set_index("alpha").test_error)
-            points(axis, summary, colour, marker, hollow=None if marker == "x" else unfinished(chosen), **options)
+    test_error = dict.fromkeys(COLOUR, "test_error")
+    branch_lines(axis, data, test_error, SCALE, lambda branch: f"{branch}")
+    branch_points(axis, data, test_error, SCALE)
     exact = SCALE * data.linear.theory_test_error.iloc[0]
-    axis.axhline(exact, color=BASELINE, ls="--", lw=1.2, zorder=0, label="linear baseline, theory")
-    points(axis, mean_and_error(SCALE * data.linear.set_index("alpha").test_error), BASELINE, "D", ms=2.4, label="fitted")
+    axis.axhline(exact, color=BASELINE, ls="--", lw=1.2, zorder=0, label="linear baseline")
+    fitted = mean_and_error(SCALE * data.linear.set_index("alpha").test_error)
+    points(axis, fitted, BASELINE, fmt="D", ms=2)
     axis.set_ylabel(r"test error $\varepsilon_g$  $[10^{-3}]$")
-    axis.set_ylim(bottom=0)
-    axis.legend(fontsize="small", loc="upper right")
+    axis.set_ylim(0, 5)
+    axis.legend(fontsize="small", loc="lower left")
 
 
-def on_positional_side(runs: pd.DataFrame, data: Slice) -> pd.DataFrame:
-    """Runs at the α where theory's global minimum is positional."""
-    return runs[(data.winner.reindex(runs.alpha) == "positional").to_numpy()]
-
-
-def mark(axis, data: Slice):
+def mark_transitions(axis, data: Slice):
     """α_c and α_l as vertical lines with their error as a band."""
-    top = axis.get_ylim()[1]
     for kind, line in data.transitions.iterrows():
-        style = "-" if kind == "alpha_c" else ":"
         axis.axvspan(line.alpha - line.error, line.alpha + line.error, color="0.8", lw=0, zorder=0)
-        axis.axvline(line.alpha, color="0.4", ls=style, lw=0.8, zorder=0)
+        axis.axvline(line.alpha, color="0.4", ls="-" if kind == "alpha_c" else ":", lw=0.8, zorder=0)
         name = {"alpha_c": r"$\alpha_c$", "alpha_l": r"$\alpha_l$"}[kind]
-        axis.annotate(name, (line.alpha, top), (0, 2), textcoords="offset points", ha="center", va="bottom", fontsize="small")
+        axis.annotate(
+            name, (line.alpha, 1), (0, 2), xycoords=("data", "axes fraction"), textcoords="offset points",
+            ha="center", va="bottom", fontsize="small",
+        )  # fmt: skip
+
+
+def caption_of(data: Slice) -> str:
+    d, (omega, sigma, lam) = int(data.runs["minimisers"].d.iloc[0]), data.task
+    symbols = {"alpha_c": "α_c", "alpha_l": "α_l"}
+    marks = "; ".join(f"{symbols[k]} = {line.alpha:.4f} ± {line.error:.4f}" for k, line in data.transitions.iterrows())
+    seeds = {kind: runs.seed.nunique() for kind, runs in data.runs.items()}
+    open_runs = sum(int((~data.runs[kind].converged).sum()) for kind in ("minimisers", "lowest"))
+    open_theory = sum(int((~points.converged).sum()) for points in data.theory.values())
+    steps = int(data.runs["descent"].iterations.max())
+    return f"""**Figure 2.** ω = {omega:g}, σ = {sigma:g}, λ = {lam:g}, d = {d}. (a) Training loss of the semantic minus
+that of the positional minimum. (b) Overlaps m/σ² and θ/σ² of the minimum of smaller training loss. (c) Its test error,
+and that of the linear positional baseline (dashed, theory; diamonds, fitted to the same data).
+
+Lines: state evolution, thick where the branch is the global minimum; points that did not converge ({open_theory}) are
+hollow. Vertical lines: {marks} (theory, interpolated on the branches).
+
+Dots: minimisers (L-BFGS) from one positional and one semantic start on the same {seeds["minimisers"]} data sets. Below
+the onset of the semantic branch the rough landscape remembers its start, and semantic starts end above theory. Squares:
+the lowest of {data.starts} noisy positional starts that ended with m > θ, {seeds["lowest"]} data sets. Crosses: the
+published protocol, {steps} steps of gradient descent, {seeds["descent"]} data sets. An α where a run did not converge
+is hollow ({open_runs} runs of dots and squares). Error bars: standard error of the mean over data sets, in (a) of the
+paired difference on common data.
+"""
 
 
 if __name__ == "__main__":

@@ -15,16 +15,24 @@ TEXT_WIDTH = 7.0  # inches, the width of a printed page
 
 
 def use_style() -> None:
-    sns.set_theme(style="ticks", context="paper", font_scale=0.9)
+    sns.set_theme(style="ticks", context="paper", font_scale=0.85)
     mpl.rcParams.update(
         {
             "mathtext.fontset": "cm",
             "axes.linewidth": 0.7,
             "lines.linewidth": 1.4,
+            "xtick.major.size": 3,
+            "ytick.major.size": 3,
+            "xtick.major.pad": 2,
+            "ytick.major.pad": 2,
+            "axes.labelpad": 2,
+            "legend.labelspacing": 0.25,
+            "legend.borderaxespad": 0.3,
+            "legend.handletextpad": 0.5,
             "legend.frameon": False,
             "legend.handlelength": 1.6,
             "svg.hashsalt": "solvable-attention",
-            "savefig.dpi": 200,
+            "savefig.dpi": 250,
         }
     )
 

@@ -105,9 +105,11 @@ def check_table(frame: pd.DataFrame, table: str, where: str) -> pd.DataFrame:
     """The frame with its columns in order, rows sorted by their key; ArgumentError unless it fits the schema."""
     schema = pa.DataFrameSchema(_COLUMNS[table], strict=True, unique=_KEYS[table])
     try:
-        schema.validate(frame, lazy=False)
-    except pa.errors.SchemaError as error:
-        raise ArgumentError(f"{where}: is not a table of {table}: {str(error).splitlines()[0]}") from None
+        schema.validate(frame, lazy=True)
+    except pa.errors.SchemaErrors as errors:
+        first = errors.failure_cases.iloc[0]
+        reason = f"column {first.column or first.failure_case!r} fails {first.check} with {first.failure_case}"
+        raise ArgumentError(f"{where}: is not a table of {table}: {reason}") from None
     return frame[list(_COLUMNS[table])].sort_values(_KEYS[table], ignore_index=True)
 
 

@@ -1,6 +1,6 @@
 """α_c and α_l of one task, interpolated on its branches.
 
-α_c: ε_t of the semantic branch falls below that of the positional one. α_l: ε_g of the semantic branch falls below ε_lin.
+α_c: ε_t of the semantic branch falls below that of the positional one. α_l: its ε_g falls below ε_lin.
 A transition that the grid does not hold is a row whose alpha is missing.
 """
 
@@ -25,7 +25,7 @@ def main(semantic, positional, output, **options):
     experiment, tasks = tasks_from(options)
     if len(tasks) != 1:
         raise ArgumentError(f"omega, sigma, lam: give {len(tasks)} tasks, allowed is one")
-    branches = converged(semantic).join(converged(positional), rsuffix="_positional", how="outer")
+    branches = converged(semantic).join(converged(positional).add_suffix("_positional"), how="outer")
     difference = branches.train_loss - branches.train_loss_positional
     error = branches.train_loss_error + branches.train_loss_error_positional
     excess = branches.test_error - linear_baseline(tasks[0]).test_error

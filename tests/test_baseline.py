@@ -33,11 +33,11 @@ def test_known_value_and_independence_of_the_positional_matrix(omega):
 def test_closed_form_agrees_with_sampling(task):
     samples = 100_000
     noise = np.random.default_rng(0).standard_normal((samples, task.L, task.teacher_rank))
-    T = teacher_attention(task, np.linalg.cholesky(np.array(task.covariance)) @ noise)
+    T = teacher_attention(task, np.linalg.cholesky(task.C) @ noise)
     baseline = linear_baseline(task)
     np.testing.assert_allclose(baseline.weights, T.mean(axis=0), atol=5 * T.std() / samples**0.5)
     E = T - T.mean(axis=0)
-    values = np.einsum("nij,jk,nik->n", E, np.array(task.covariance), E) / task.L
+    values = np.einsum("nij,jk,nik->n", E, task.C, E) / task.L
     assert baseline.test_error == pytest.approx(values.mean(), abs=5 * values.std() / samples**0.5)
 
 

@@ -54,7 +54,7 @@ def test_minimisers_of_other_shapes_converge():
 def test_lbfgs_ends_no_higher_than_descent_from_the_semantic_start():
     keywords = {"d": D, "alpha": 2.0, "seed": 0, "starts": "semantic"}
     newton = simulate(PAPER, **keywords, grad_tol=1e-3)
-    descent = simulate(PAPER, **keywords, optimizer="gd", max_iterations=6000)
+    descent = simulate(PAPER, **keywords, optimizer="gd", step=0.6, max_iterations=1500)
     assert newton.train_loss[0] <= descent.train_loss[0] + 1e-6
     assert newton.theta[0] == pytest.approx(descent.theta[0], abs=0.003)
 
@@ -75,7 +75,7 @@ def test_lbfgs_counts_iterations_and_says_when_it_stopped_early():
 
 
 def test_lbfgs_ends_when_the_tolerance_is_below_the_rounding_of_the_data():
-    frame = simulate(PAPER, d=D, alpha=ALPHA, seed=0, grad_tol=0.0, max_iterations=400)
+    frame = simulate(PAPER, d=D, alpha=ALPHA, seed=0, grad_tol=0.0, max_iterations=100)
     assert not frame.converged.any()
     assert (frame.grad_norm < 1e-3).all()
 

@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
+import numba
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from solvable_attention.simulation import minimise, simulate
 from solvable_attention.simulation.runs import COLUMNS
@@ -49,9 +51,7 @@ def test_a_task_does_not_depend_on_its_company(optimizer):
     assert_same_rows(together, simulate(TASKS[::-1], **SMALL, **options))
     alone = pd.concat([simulate(task, **SMALL, **options) for task in TASKS])
     assert_same_rows(together, alone)
-    assert_same_rows(
-        together[together.start == "random"], simulate(TASKS, **SMALL, **(options | {"starts": "random"}))
-    )
+    assert_same_rows(together[together.start == "random"], simulate(TASKS, **SMALL, **(options | {"starts": "random"})))
 
 
 def test_tied_and_untied_tasks_keep_their_order():
@@ -79,6 +79,16 @@ def test_positional_and_semantic_minima_are_found_near_their_theory():
     assert frame.theta["semantic"] == pytest.approx(0.158, abs=0.02) and frame.m["semantic"] < 0.1
     assert frame.m["positional"] == pytest.approx(0.255, abs=0.03) and frame.theta["positional"] < 0.04
     assert frame.train_loss["semantic"] < frame.train_loss["positional"]
+
+
+def test_number_of_threads_is_left_alone():
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        simulate(PAPER, **SMALL, max_iterations=1)
+        assert torch.get_num_threads() == 1 and numba.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize("start", ALL_STARTS)

@@ -1,0 +1,33 @@
+"""Positional and semantic learning in a solvable model of dot-product attention.
+
+Theory and simulation of the model of Cui, Behrens, Krzakala & Zdeborová, arXiv:2402.03902.
+
+>>> from solvable_attention import TeacherStudent, fixed_point
+>>> fixed_point(TeacherStudent(omega=0.3), alpha=2.0, branch="semantic").test_error  # doctest: +SKIP
+"""
+
+import importlib
+import os
+
+# numpy's, torch's and numba's threads take turns within one step; threads that spin while they wait for their next turn
+# keep the others from working (seen: a step three times slower). It is read when torch or numba start their threads.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+# Loaded on first use: the workflow needs the task alone, and torch takes seconds to import.
+_HOME = {
+    "TeacherStudent": "task",
+    "FixedPoint": "fixed_points",
+    "fixed_point": "fixed_points",
+    "branch": "fixed_points",
+    "linear_baseline": "baseline",
+    "fit_linear_baseline": "baseline",
+    "simulate": "simulation",
+    "minimise": "simulation",
+}
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str):
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import softmax
 
-from .task import TeacherStudent
+from solvable_attention.task import TeacherStudent
 
 
 def scores(z: np.ndarray, tied: bool) -> np.ndarray:
@@ -36,7 +36,7 @@ def loss_derivatives(task: TeacherStudent, z: np.ndarray, T: np.ndarray):
     and keys, so that the Hessian is Jᵀ (∂²ℓ/∂M²) J plus W itself in the query–key blocks.
     """
     n, L, c = z.shape
-    C = np.asarray(task.covariance)
+    C = task.C
     S = student_attention(z, task.tied)
     E = (S - T) @ C
     centred = E - np.sum(S * E, axis=-1, keepdims=True)

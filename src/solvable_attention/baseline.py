@@ -38,7 +38,7 @@ def linear_baseline(task: TeacherStudent) -> LinearBaseline:
     xi, quadrature_weights = _fields(task, task.teacher_rank)
     T = teacher_attention(task, xi)
     mean = np.einsum("n,nij->ij", quadrature_weights, T)
-    covariance = np.broadcast_to(np.array(task.covariance), T.shape)
+    covariance = np.broadcast_to(task.C, T.shape)
     return LinearBaseline(mean, _mean_error(T - mean, covariance, quadrature_weights))
 
 
@@ -63,7 +63,7 @@ def fit_linear_baseline(
 
     Raises
     ------
-    ValueError : an argument is out of range; the message names it, its value and what is allowed.
+    ArgumentError : an argument is out of range; the message names it, its value and what is allowed.
     """
     tasks, key = checks.task_list(tasks), checks.data_key(d, alpha, seed, root_seed)
     ridge = checks.number("ridge", ridge)
@@ -99,7 +99,7 @@ def linear_test_error(task: TeacherStudent, W: np.ndarray, teacher_weights: np.n
     coordinates = np.linalg.qr(teacher_weights)[1] / np.sqrt(d)
     k = len(coordinates)
     xi, quadrature_weights = _fields(task, k)
-    tokens = (xi @ xi.transpose(0, 2, 1) + (d - k) * np.array(task.covariance)) / d
+    tokens = (xi @ xi.transpose(0, 2, 1) + (d - k) * task.C) / d
     return _mean_error(teacher_attention(task, xi @ coordinates) - W, tokens, quadrature_weights)
 
 

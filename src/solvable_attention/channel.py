@@ -6,11 +6,13 @@ import itertools
 
 import numpy as np
 
-from .attention import attention_loss, loss_derivatives, student_attention, teacher_attention
-from .overlaps import ChannelMoments, Overlaps, encoding_factor
-from .pair_channel import pair_moments
-from .quadrature import GaussianRule, SplitRule
-from .task import TeacherStudent
+from solvable_attention.attention import attention_loss, loss_derivatives, student_attention, teacher_attention
+from solvable_attention.encodings import encoding_factor
+from solvable_attention.errors import ArgumentError
+from solvable_attention.overlaps import ChannelMoments, Overlaps
+from solvable_attention.pair_channel import pair_moments
+from solvable_attention.quadrature import GaussianRule, SplitRule
+from solvable_attention.task import TeacherStudent
 
 _BLOCK = 4096
 _NEWTON_STEPS = 100
@@ -32,10 +34,10 @@ def general_moments(task: TeacherStudent, overlaps: Overlaps, rule: GaussianRule
     """Averages over fields w_ℓ = m_ℓ + t h⋆_ℓ + noise of covariance C ⊗ (K − t tᵀ), h⋆ of covariance C ⊗ I.
 
     Derivatives by Stein's lemma: E ∂g/∂w = E[g ξᵀ](C^½ ⊗ R^½)⁻¹, and the derivative along h⋆ at fixed noise is
-    E[g ηᵀ](C^½ ⊗ I)⁻¹. Raises ValueError when the rule's dimension is not L(r⋆ + c).
+    E[g ηᵀ](C^½ ⊗ I)⁻¹. Raises ArgumentError when the rule's dimension is not L(r⋆ + c).
     """
     if rule.dimension != rule_dimension(task):
-        raise ValueError(f"rule: has dimension {rule.dimension}, allowed for this task is {rule_dimension(task)}")
+        raise ArgumentError(f"rule: has dimension {rule.dimension}, allowed for this task is {rule_dimension(task)}")
     sums = 0.0
     for start in range(0, rule.size, _BLOCK):
         block = slice(start, start + _BLOCK)
@@ -85,7 +87,7 @@ def local_prox(task: TeacherStudent, start, w, precision, T) -> tuple[np.ndarray
 def _energy(task, z, w, precision, T, shape):
     step = z - w
     difference = student_attention(z.reshape(-1, *shape[1:]), task.tied) - T
-    return 0.5 * np.sum(step @ precision * step, axis=1) + attention_loss(difference, np.asarray(task.covariance))
+    return 0.5 * np.sum(step @ precision * step, axis=1) + attention_loss(difference, task.C)
 
 
 def _descent_direction(gradient, hessian, scale):
@@ -123,7 +125,7 @@ def _fields(task, overlaps, nodes):
     n, L, c = nodes.shape[1], task.L, task.columns
     cut = L * task.teacher_rank
     eta, xi = nodes[:cut].T.reshape(n, L, -1), nodes[cut:].T.reshape(n, L, c)
-    root_C = np.linalg.cholesky(np.asarray(task.covariance))
+    root_C = np.linalg.cholesky(task.C)
     h = root_C @ eta
     means = encoding_factor(task) @ overlaps.mu
     w = means + h @ overlaps.t.T + root_C @ xi @ _noise_root(overlaps).T
@@ -138,7 +140,7 @@ def _noise_root(overlaps):
 def _node_values(task, overlaps, nodes):
     """Per node (N, …): g, g gᵀ, g ξᵀ, g ηᵀ flattened, then envelope, loss at the prox and loss at the field."""
     eta, xi, h, w = _fields(task, overlaps, nodes)
-    n, C = w.shape[0], np.asarray(task.covariance)
+    n, C = w.shape[0], task.C
     T = teacher_attention(task, h)
     V = np.kron(C, overlaps.chi)
     z, moreau = global_prox(task, w, V, T)
@@ -154,7 +156,7 @@ def _contract(task, overlaps, sums) -> ChannelMoments:
     L, c, r = task.L, task.columns, task.teacher_rank
     sizes = np.cumsum([L * c, (L * c) ** 2, (L * c) ** 2, L * c * L * r])
     g, gg, g_xi, g_eta, scalars = np.split(sums, sizes)
-    C = np.asarray(task.covariance)
+    C = task.C
     root_C = np.linalg.cholesky(C)
     dg_dw = np.linalg.solve(np.kron(root_C, _noise_root(overlaps)).T, g_xi.reshape(L * c, L * c).T).T
     along_teacher = np.linalg.solve(np.kron(root_C, np.eye(r)).T, g_eta.reshape(L * c, L * r).T).T

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .overlaps import Overlaps
-from .task import TeacherStudent
+from solvable_attention.overlaps import Overlaps
+from solvable_attention.task import TeacherStudent
 
 BRANCHES = ("semantic", "positional", "uninformative", "mixed")
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from solvable_attention.errors import ArgumentError
 from solvable_attention.task import TeacherStudent
 
 _PIVOT_TOLERANCE = 1e-8
 
 
 def positional_encodings(task: TeacherStudent, d: int) -> np.ndarray:
-    """Rows p_ℓ = Σ_k B_{ℓk} e_k with p_ℓ·p_κ = `task.encodings_gram`.
+    """Rows p_ℓ = Σ_k B_{ℓk} e_k with p_ℓ·p_κ = P = `task.P`.
 
     The e_k are the orthonormal cosine (DCT-II) vectors of R^d, e_1 = (1, …, 1)/√d, and B Bᵀ is the Gram
     matrix. For the default L = 2 this is the paper's choice, p_1 = (1, …, 1)/√d = −p_2.
@@ -26,12 +27,12 @@ def positional_encodings(task: TeacherStudent, d: int) -> np.ndarray:
 
     Raises
     ------
-    ValueError : the encodings span more than d directions.
+    ArgumentError : the encodings span more than d directions.
     """
-    factor = _semidefinite_cholesky(np.array(task.encodings_gram))
+    factor = encoding_factor(task)
     rank = factor.shape[1]
     if rank > d:
-        raise ValueError(f"d: is {d}, allowed with encodings of rank {rank} is a whole number ≥ {rank}")
+        raise ArgumentError(f"d: is {d}, allowed with encodings of rank {rank} is a whole number ≥ {rank}")
     return factor @ cosine_vectors(rank, d)
 
 
@@ -43,12 +44,12 @@ def cosine_vectors(count: int, d: int) -> np.ndarray:
     return vectors
 
 
-def _semidefinite_cholesky(gram: np.ndarray) -> np.ndarray:
-    """B (L, rank) with B Bᵀ = gram. Unlike an eigendecomposition it keeps p_1 along +e_1."""
-    remainder, columns = gram.copy(), []
-    for pivot in range(len(gram)):
-        if remainder[pivot, pivot] > _PIVOT_TOLERANCE * max(1.0, np.trace(gram)):
+def encoding_factor(task: TeacherStudent) -> np.ndarray:
+    """B (L, rank) with P = B Bᵀ, by Cholesky factorisation; unlike an eigendecomposition it keeps p_1 along +e_1."""
+    remainder, columns = task.P, []
+    for pivot in range(task.L):
+        if remainder[pivot, pivot] > _PIVOT_TOLERANCE * max(1.0, np.trace(task.P)):
             column = remainder[:, pivot] / np.sqrt(remainder[pivot, pivot])
             remainder -= np.outer(column, column)
             columns.append(column)
-    return np.array(columns).reshape(len(columns), len(gram)).T
+    return np.array(columns).reshape(len(columns), task.L).T

@@ -8,12 +8,14 @@ from numbers import Real
 
 import numpy as np
 
-from .channel import channel_moments, rule_dimension
-from .coordinates import BRANCHES, has_m, has_theta, pack, unpack
-from .overlaps import ChannelMoments, Overlaps, encoding_factor, free_energy, next_overlaps, pinned, train_loss
-from .quadrature import GaussianRule, SplitRule, sobol, split_gauss_hermite
-from .root_finding import broyden
-from .task import TeacherStudent
+from solvable_attention.channel import channel_moments, rule_dimension
+from solvable_attention.coordinates import BRANCHES, has_m, has_theta, pack, unpack
+from solvable_attention.encodings import encoding_factor
+from solvable_attention.errors import ArgumentError
+from solvable_attention.overlaps import ChannelMoments, Overlaps, free_energy, next_overlaps, pinned, train_loss
+from solvable_attention.quadrature import GaussianRule, SplitRule, sobol, split_gauss_hermite
+from solvable_attention.root_finding import broyden
+from solvable_attention.task import TeacherStudent
 
 Rule = GaussianRule | SplitRule
 RESIDUAL_TOLERANCE = 1e-8
@@ -21,10 +23,14 @@ _WARM_UP_STEPS = 12
 _WARM_UP_ROUNDS = 4
 # The solver's residual is relative, in logarithms and overlaps of order one; it aims well below the tolerance.
 _SOLVER_TOLERANCE = 1e-10
+_SOLVER_EVALUATIONS = 20
 _COARSE_TOLERANCE = 1e-6
 _DIFFERENCE_STEP = 1e-4
 # The shift to the coarser rules covered the true error (order 40) in 95 % of 240 numbers; with this factor in all.
 _SAFETY = 1.5
+# Below this K = ‖Q‖²/d the student is taken as Q = 0, where the attention is uniform to 1e-6.
+_COLLAPSED = 1e-6
+_COLLAPSED_STEPS = 30
 # An order parameter below this share of its largest possible value counts as zero.
 _MERGED = 1e-3
 
@@ -122,7 +128,7 @@ def fixed_point(
 
     Where the branch does not exist the search ends at the uninformative point and `merged` is True. A solve that does
     not reach the tolerance is returned with converged=False.
-    Raises ValueError for an argument out of range, named with its value.
+    Raises ArgumentError for an argument out of range, named with its value.
     """
     _check_arguments(alpha, branch, mixing)
     problem = _Problem(task, float(alpha), branch, quadrature or default_quadrature(task, branch))
@@ -142,11 +148,11 @@ def branch(task: TeacherStudent, alphas: Sequence[float], branch: str, **options
     """Fixed points of one branch along α, in the order asked.
 
     The branch is followed from the largest α, where it is well separated, downwards; each solve starts from the
-    secant through the two before it. `options` are those of `fixed_point`. Raises ValueError for an empty grid.
+    secant through the two before it. `options` are those of `fixed_point`. Raises ArgumentError for an empty grid.
     """
     alphas = [float(a) for a in alphas]
     if not alphas:
-        raise ValueError("alphas: is [], allowed is at least one positive number")
+        raise ArgumentError("alphas: is [], allowed is at least one positive number")
     found: dict[float, FixedPoint] = {}
     trail: list[FixedPoint] = []
     for alpha in sorted(set(alphas), reverse=True):
@@ -204,6 +210,8 @@ class _Problem:
         overlaps = _cold_start(self.task, self.branch, self.encoding_rank)
         for round_ in range(_WARM_UP_ROUNDS):
             overlaps = self.iterate(overlaps, mixing, warm_up * 2**round_)
+            if _collapsed(overlaps):
+                return self.collapsed_point(overlaps)
             u = self.pack(overlaps)
             coarse = broyden(
                 self.residual_on(self.quadrature.coarse), u, self.derivatives(u)[:-2], _COARSE_TOLERANCE, 30
@@ -211,6 +219,15 @@ class _Problem:
             if np.max(np.abs(coarse.residual)) <= _COARSE_TOLERANCE:
                 break
         return self.polish(coarse.u, self.derivatives(coarse.u)[:-2])
+
+    def collapsed_point(self, overlaps):
+        """The student Q = 0, to which a strong ridge leads: only χ is left to solve."""
+        c = self.task.columns
+        zero = Overlaps(1e-15 * np.eye(c), 0 * overlaps.t, 0 * overlaps.mu, overlaps.chi)
+        for _ in range(_COLLAPSED_STEPS):
+            new, _ = self.step(zero, self.quadrature.fine)
+            zero = replace(zero, chi=new.chi)
+        return self.describe(self.pack(zero))
 
     def iterate(self, overlaps, mixing, steps):
         """The damped map on the coarse rule."""
@@ -225,7 +242,7 @@ class _Problem:
 
     def polish(self, u, jacobian):
         """Solve on the fine rule from a near start, and attach the errors."""
-        found = broyden(self.residual_on(self.quadrature.fine), u, jacobian, _SOLVER_TOLERANCE, 20)
+        found = broyden(self.residual_on(self.quadrature.fine), u, jacobian, _SOLVER_TOLERANCE, _SOLVER_EVALUATIONS)
         return self.describe(self.in_gauge(found.u))
 
     def merged_point(self, mixing):
@@ -287,6 +304,8 @@ class _Problem:
         errors = dict.fromkeys(names, 0.0)
         for rule in self.quadrature.checks:
             values = self.observables(u, rule)
+            if _collapsed(point.overlaps):
+                values[: self.task.columns * (self.task.columns + 1) // 2] = 0.0  # K stays at zero
             shift = -np.linalg.lstsq(derivatives[:-2], values[:-2], rcond=1e-9)[0]
             moved = replace(
                 point,
@@ -311,11 +330,11 @@ class _Problem:
 
 def _check_arguments(alpha, branch, mixing):
     if not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0 < alpha < np.inf:
-        raise ValueError(f"alpha: is {alpha!r}, allowed is a positive number")
+        raise ArgumentError(f"alpha: is {alpha!r}, allowed is a positive number")
     if branch not in BRANCHES:
-        raise ValueError(f"branch: is {branch!r}, allowed is one of {', '.join(BRANCHES)}")
+        raise ArgumentError(f"branch: is {branch!r}, allowed is one of {', '.join(BRANCHES)}")
     if not isinstance(mixing, Real) or not 0 <= mixing < 1:
-        raise ValueError(f"mixing: is {mixing!r}, allowed is a number in [0, 1)")
+        raise ArgumentError(f"mixing: is {mixing!r}, allowed is a number in [0, 1)")
 
 
 def _cold_start(task, branch, encoding_rank):
@@ -334,10 +353,15 @@ def _mix(old, new, mixing):
 
 
 def _natural_residual(task, old, new):
-    size_K, size_chi = np.trace(old.K), np.trace(old.chi)
+    size_K, size_chi = max(np.trace(old.K), _COLLAPSED), np.trace(old.chi)
     parts = [(new.K - old.K) / size_K, (new.chi - old.chi) / size_chi]
     parts += [(new.t - old.t) / np.sqrt(size_K), (new.mu - old.mu) / np.sqrt(task.rho * size_K)]
     return float(np.max(np.abs(np.concatenate([p.ravel() for p in parts]))))
+
+
+def _collapsed(overlaps):
+    """Whether the local fields are too small to move the attention away from uniform."""
+    return np.trace(overlaps.K) < _COLLAPSED
 
 
 def _order_parameter(overlaps, branch):
@@ -350,7 +374,8 @@ def _order_parameter(overlaps, branch):
 
 def _quoted(point):
     """Numbers whose relative error is quoted: the order parameter counts only where the branch has one."""
-    names = ["q", "V", "train_loss", "test_error"]
+    names = ["V", "train_loss", "test_error"]
+    names += [] if _collapsed(point.overlaps) else ["q"]
     names += ["theta"] if has_theta(point.branch) and point.theta > 0 and not point.merged else []
     names += ["m"] if has_m(point.branch) and point.m > 0 and not point.merged else []
     return names

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .task import TeacherStudent
+from solvable_attention.task import TeacherStudent
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,16 +50,6 @@ class ChannelMoments:
     moreau: float
     loss: float
     test_error: float
-
-
-def encoding_factor(task: TeacherStudent) -> np.ndarray:
-    """B (L, k) with P = B Bᵀ and k = rank(P); the first non-zero entry of each column is positive."""
-    values, vectors = np.linalg.eigh(np.asarray(task.encodings_gram))
-    keep = values > 1e-12 * max(values.max(), 1.0)
-    factor = (vectors[:, keep] * np.sqrt(values[keep]))[:, ::-1]
-    # round-off below 1e-12 would decide the sign of a column that starts with a zero
-    leading = [column[np.flatnonzero(np.abs(column) > 1e-12)[0]] for column in factor.T]
-    return factor * np.sign(leading)
 
 
 def next_overlaps(task: TeacherStudent, alpha: float, moments: ChannelMoments) -> Overlaps:

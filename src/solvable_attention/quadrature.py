@@ -9,6 +9,8 @@ import numpy as np
 from scipy.special import ndtri, roots_hermitenorm
 from scipy.stats import qmc
 
+from solvable_attention.errors import ArgumentError
+
 
 @dataclass(frozen=True, eq=False)
 class GaussianRule:
@@ -89,10 +91,10 @@ def split_gauss_hermite(order: int, half_space: bool = True, least_weight: float
     """Split rule with a product of `order` (even) Gauss–Hermite nodes in each outer direction.
 
     Nodes of weight below `least_weight` are dropped: they cannot move a double-precision average that carries a
-    quadrature error above 1e-9. Raises ValueError for an odd order.
+    quadrature error above 1e-9. Raises ArgumentError for an odd order.
     """
     if order % 2:
-        raise ValueError(f"order: is {order}, allowed is an even number (no node may sit on η_1 = 0)")
+        raise ArgumentError(f"order: is {order}, allowed is an even number (no node may sit on η_1 = 0)")
     full = gauss_hermite(3, order)
     keep = full.weights > least_weight
     if half_space:

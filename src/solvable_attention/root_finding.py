@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 # In logarithms of variances and overlaps of order one a longer step leaves the region where the Jacobian holds.
-_LONGEST_STEP = 0.5
+_LONGEST_STEP = 2.0
 Residual = Callable[[np.ndarray], np.ndarray]
 
 

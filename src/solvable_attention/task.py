@@ -12,6 +12,8 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from solvable_attention.errors import ArgumentError
+
 Matrix = tuple[tuple[float, ...], ...]
 
 STANDARD_A: Matrix = ((0.6, 0.4), (0.4, 0.6))
@@ -37,7 +39,7 @@ class TeacherStudent:
 
     Raises
     ------
-    ValueError : an argument is out of range; the message names it, its value and what is allowed.
+    ArgumentError : an argument is out of range; the message names it, its value and what is allowed.
     """
 
     omega: float
@@ -58,32 +60,28 @@ class TeacherStudent:
         self._set("sigma", _number("sigma", self.sigma, 0.0, np.inf, open_low=True))
         self._set("lam", _number("lam", self.lam, 0.0, np.inf, open_low=True))
         if not isinstance(self.tied, bool | np.bool_):
-            raise ValueError(f"tied: is {self.tied!r}, allowed is True or False")
+            raise ArgumentError(f"tied: is {self.tied!r}, allowed is True or False")
         self._set("tied", bool(self.tied))
         self._set("A", _row_stochastic("A", self._default_A(), self.L))
-        self._set("covariance", self._checked_covariance())
-        gram = self._default_gram() if self.encodings_gram is None else self.encodings_gram
-        self._set("encodings_gram", _symmetric("encodings_gram", gram, self.L, definite=False))
+        if self.covariance is not None:
+            self._set("covariance", self._checked_covariance())
+        if self.encodings_gram is not None:
+            self._set("encodings_gram", _symmetric("encodings_gram", self.encodings_gram, self.L, definite=False))
 
     def _set(self, name, value):
         object.__setattr__(self, name, value)
 
     def _default_A(self):
         if self.A is None and self.L != 2:
-            raise ValueError(f"A: is None, allowed for L={self.L} is a {self.L} × {self.L} matrix")
+            raise ArgumentError(f"A: is None, allowed for L={self.L} is a {self.L} × {self.L} matrix")
         return STANDARD_A if self.A is None else self.A
 
-    def _default_gram(self):
-        return ((1.0, -1.0), (-1.0, 1.0)) if self.L == 2 else np.eye(self.L)
-
     def _checked_covariance(self):
-        if self.covariance is None:
-            return _as_tuples(self.sigma**2 * np.eye(self.L))
         matrix = _symmetric("covariance", self.covariance, self.L, definite=True)
         mean_variance = float(np.trace(np.asarray(matrix))) / self.L
         # q, θ and V are quoted in units of ρ = σ²; two different scales would make them ambiguous.
         if not np.isclose(mean_variance, self.sigma**2, rtol=1e-6):
-            raise ValueError(
+            raise ArgumentError(
                 f"sigma: is {self.sigma}, allowed with this covariance is {mean_variance**0.5:.6g} "
                 "(the square root of its mean diagonal)"
             )
@@ -100,12 +98,24 @@ class TeacherStudent:
         return self.sigma**2
 
     @property
+    def C(self) -> np.ndarray:
+        """(L, L) covariance of the tokens, σ² I unless given."""
+        return self.rho * np.eye(self.L) if self.covariance is None else np.array(self.covariance)
+
+    @property
+    def P(self) -> np.ndarray:
+        """(L, L) Gram matrix of the positional encodings."""
+        if self.encodings_gram is not None:
+            return np.array(self.encodings_gram)
+        return np.array([[1.0, -1.0], [-1.0, 1.0]]) if self.L == 2 else np.eye(self.L)
+
+    @property
     def is_paper_case(self) -> bool:
         """Whether the two-field equations hold: L=2, ranks 1, tied, C = σ² I, p_1 = −p_2 of norm 1."""
         return (
             (self.L, self.rank, self.teacher_rank, self.tied) == (2, 1, 1, True)
-            and np.allclose(self.covariance, self.rho * np.eye(2))
-            and np.allclose(self.encodings_gram, [[1, -1], [-1, 1]])
+            and np.allclose(self.C, self.rho * np.eye(2))
+            and np.allclose(self.P, [[1, -1], [-1, 1]])
         )
 
 
@@ -121,13 +131,13 @@ def _number(name, value, low, high, open_low=False) -> float:
     allowed = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if np.isinf(high) else ']'}"
     valid = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(value)
     if not valid or not low <= value <= high or (open_low and value == low):
-        raise ValueError(f"{name}: is {_show(value)}, allowed is a number in {allowed}")
+        raise ArgumentError(f"{name}: is {_show(value)}, allowed is a number in {allowed}")
     return float(value)
 
 
 def _integer(name, value, least) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name}: is {_show(value)}, allowed is a whole number ≥ {least}")
+        raise ArgumentError(f"{name}: is {_show(value)}, allowed is a whole number ≥ {least}")
     return int(value)
 
 
@@ -137,14 +147,14 @@ def _square(name, value, L) -> np.ndarray:
     except (TypeError, ValueError):
         matrix = np.empty(0)
     if matrix.shape != (L, L) or not np.isfinite(matrix).all():
-        raise ValueError(f"{name}: is {_show(value)}, allowed is a {L} × {L} matrix of finite numbers")
+        raise ArgumentError(f"{name}: is {_show(value)}, allowed is a {L} × {L} matrix of finite numbers")
     return matrix
 
 
 def _row_stochastic(name, value, L) -> Matrix:
     matrix = _square(name, value, L)
     if (matrix < 0).any() or not np.allclose(matrix.sum(axis=1), 1.0, atol=_TOLERANCE):
-        raise ValueError(f"{name}: is {_show(value)}, allowed are rows of non-negative numbers that sum to 1")
+        raise ArgumentError(f"{name}: is {_show(value)}, allowed are rows of non-negative numbers that sum to 1")
     return _as_tuples(matrix)
 
 
@@ -153,5 +163,5 @@ def _symmetric(name, value, L, definite) -> Matrix:
     smallest = np.linalg.eigvalsh(matrix).min() if np.allclose(matrix, matrix.T) else -np.inf
     if smallest < (_TOLERANCE if definite else -_TOLERANCE):
         kind = "positive definite" if definite else "positive semi-definite"
-        raise ValueError(f"{name}: is {_show(value)}, allowed is a symmetric {kind} matrix")
+        raise ArgumentError(f"{name}: is {_show(value)}, allowed is a symmetric {kind} matrix")
     return _as_tuples(matrix)

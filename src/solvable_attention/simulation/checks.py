@@ -6,6 +6,7 @@ import inspect
 import math
 from numbers import Integral, Real
 
+from solvable_attention.errors import ArgumentError
 from solvable_attention.simulation.data import law_of_tokens
 from solvable_attention.simulation.optimizers import OPTIMIZERS
 from solvable_attention.simulation.starts import STARTS
@@ -15,19 +16,19 @@ _LARGEST_SEED = 2**63
 
 
 def whole_number(name: str, value, least: int, below: float = math.inf) -> int:
-    """`value` as an int with least ≤ value < below, or ValueError."""
+    """`value` as an int with least ≤ value < below, or ArgumentError."""
     if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value < below:
         upper = "" if math.isinf(below) else f" and < {below}"
-        raise ValueError(f"{name}: is {value!r}, allowed is a whole number ≥ {least}{upper}")
+        raise ArgumentError(f"{name}: is {value!r}, allowed is a whole number ≥ {least}{upper}")
     return int(value)
 
 
 def number(name: str, value, *, least: float = 0.0, strictly: bool = True) -> float:
-    """`value` as a finite float above `least`, or ValueError."""
+    """`value` as a finite float above `least`, or ArgumentError."""
     valid = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
     if not valid or value < least or (strictly and value == least):
         bound = "" if math.isinf(least) else f" {'>' if strictly else '≥'} {least:g}"
-        raise ValueError(f"{name}: is {value!r}, allowed is a finite number{bound}")
+        raise ArgumentError(f"{name}: is {value!r}, allowed is a finite number{bound}")
     return float(value)
 
 
@@ -45,14 +46,13 @@ def task_list(tasks) -> list[TeacherStudent]:
     """One task or several that share the law of x, as a list."""
     tasks = [tasks] if isinstance(tasks, TeacherStudent) else list(tasks)
     if not tasks:
-        raise ValueError("tasks: is empty, allowed is one TeacherStudent or more")
+        raise ArgumentError("tasks: is empty, allowed is one TeacherStudent or more")
     for task in tasks:
         if not isinstance(task, TeacherStudent):
-            raise ValueError(f"tasks: contains {task!r}, allowed are TeacherStudent objects")
+            raise ArgumentError(f"tasks: contains {task!r}, allowed are TeacherStudent objects")
         if law_of_tokens(task) != law_of_tokens(tasks[0]):
-            raise ValueError(
-                f"tasks: contains {tasks[0]} and {task}, "
-                "allowed are tasks that differ in omega, lam, A and tied only"
+            raise ArgumentError(
+                f"tasks: contains {tasks[0]} and {task}, allowed are tasks that differ in omega, lam, A and tied only"
             )
     return tasks
 
@@ -61,22 +61,22 @@ def start_list(starts) -> list[str]:
     """Names of starts, as a list."""
     starts = [starts] if isinstance(starts, str) else list(starts)
     if not starts:
-        raise ValueError(f"starts: is empty, allowed are {', '.join(STARTS)}")
+        raise ArgumentError(f"starts: is empty, allowed are {', '.join(STARTS)}")
     for start in starts:
         if start not in STARTS:
-            raise ValueError(f"starts: contains {start!r}, allowed are {', '.join(STARTS)}")
+            raise ArgumentError(f"starts: contains {start!r}, allowed are {', '.join(STARTS)}")
     return starts
 
 
 def optimizer_options(optimizer: str, options: dict) -> dict:
     """The options of an optimizer, checked by name and by value."""
     if not isinstance(optimizer, str) or optimizer not in OPTIMIZERS:
-        raise ValueError(f"optimizer: is {optimizer!r}, allowed are {', '.join(OPTIMIZERS)}")
+        raise ArgumentError(f"optimizer: is {optimizer!r}, allowed are {', '.join(OPTIMIZERS)}")
     allowed = _keyword_names(OPTIMIZERS[optimizer])
     for name, value in options.items():
         if name not in allowed:
             names = ", ".join(allowed)
-            raise ValueError(f"{name}: is {value!r}, allowed options of {optimizer!r} are {names}")
+            raise ArgumentError(f"{name}: is {value!r}, allowed options of {optimizer!r} are {names}")
         if name in ("max_iterations", "memory"):
             whole_number(name, value, 1)
         else:

@@ -51,7 +51,7 @@ class Dataset:
 
 def law_of_tokens(task: TeacherStudent) -> tuple:
     """What two tasks must share to be trained on one data set."""
-    return (task.L, task.sigma, task.rank, task.teacher_rank, task.covariance, task.encodings_gram)
+    return (task.L, task.sigma, task.rank, task.teacher_rank, task.C.tolist(), task.P.tolist())
 
 
 def draw_dataset(task: TeacherStudent, *, d: int, alpha: float, seed: int, root_seed: int = 0) -> Dataset:
@@ -80,7 +80,7 @@ def draw_tokens(task: TeacherStudent, n: int, d: int, rng: np.random.Generator) 
 
 def _token_blocks(task, n, d, rng) -> Iterator[tuple[slice, np.ndarray]]:
     """Blocks of samples: slice and x (L, block, d). The draws run sample by sample, whatever the block."""
-    mix = np.linalg.cholesky(np.array(task.covariance)).astype(np.float32)
+    mix = np.linalg.cholesky(task.C).astype(np.float32)
     size = max(1, _BLOCK_ENTRIES // (task.L * d))
     for start in range(0, n, size):
         block = slice(start, min(n, start + size))

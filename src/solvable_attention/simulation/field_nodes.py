@@ -10,9 +10,7 @@ from solvable_attention.task import TeacherStudent
 _LARGEST_TENSOR = 4
 
 
-def field_nodes(
-    task: TeacherStudent, directions: int, order: int, log2_points: int
-) -> tuple[np.ndarray, np.ndarray]:
+def field_nodes(task: TeacherStudent, directions: int, order: int, log2_points: int) -> tuple[np.ndarray, np.ndarray]:
     """Nodes ξ (N, L, directions) of Gaussians with covariance C ⊗ I, and weights (N,) of sum 1.
 
     Gauss–Hermite with `order` nodes for each variable while L·directions ≤ 4, and 2^log2_points Sobol points above,
@@ -21,4 +19,4 @@ def field_nodes(
     dimension = task.L * directions
     rule = sobol(dimension, log2_points, 0) if dimension > _LARGEST_TENSOR else gauss_hermite(dimension, order)
     nodes = rule.nodes.T.reshape(-1, task.L, directions)
-    return np.linalg.cholesky(np.array(task.covariance)) @ nodes, rule.weights
+    return np.linalg.cholesky(task.C) @ nodes, rule.weights

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 from solvable_attention.simulation.data import Dataset
+from solvable_attention.simulation.threads import match_threads
 
 _SAMPLES_PER_BLOCK = 64
 
@@ -38,11 +39,10 @@ class FusedLoss:
         targets = np.stack([1 - omega, omega * positional[:, 0, 0], omega * positional[:, 1, 1]])
         self._runs = targets.astype(np.float32)
         moments = _quadratic_moments(guu, gxu, gxx)
-        self._constant = np.array([
-            _constant(w, A, teacher, curvature, slope, shift, moments)
-            for w, A in zip(omega, positional, strict=True)
-        ])
-        numba.set_num_threads(min(torch.get_num_threads(), numba.config.NUMBA_NUM_THREADS))
+        self._constant = np.array(
+            [_constant(w, A, teacher, curvature, slope, shift, moments) for w, A in zip(omega, positional, strict=True)]
+        )
+        match_threads()
 
     def select(self, runs: np.ndarray) -> FusedLoss:
         """The same losses for some of the runs."""
@@ -50,13 +50,13 @@ class FusedLoss:
         part._samples, part._runs, part._constant = self._samples, self._runs[:, runs], self._constant[runs]
         return part
 
-    def replace_fields_by_gradient(self, fields: torch.Tensor) -> np.ndarray:
-        """Losses Σ_μ ‖y − f‖²/(2d) (runs,) float64; `fields` (2, n, runs, 1) become their derivatives."""
+    def replace_fields_by_gradient(self, fields: torch.Tensor) -> torch.Tensor:
+        """Losses Σ_μ ‖y − f‖²/(2d) (runs,) float64; the float32 `fields` (2, n, runs, 1) become their derivatives."""
         z = fields.numpy()[..., 0]
         blocks = -(-z.shape[1] // _SAMPLES_PER_BLOCK)
         losses = np.zeros((blocks, z.shape[2]))
         _loss_and_gradient(z[0], z[1], self._samples, np.ascontiguousarray(self._runs), losses)
-        return losses.sum(axis=0) + self._constant
+        return torch.from_numpy(losses.sum(axis=0) + self._constant)
 
 
 def _quadratic_moments(guu, gxu, gxx) -> dict[str, np.ndarray]:

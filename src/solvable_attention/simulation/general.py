@@ -32,10 +32,9 @@ class GeneralLoss:
         self._omega = torch.as_tensor(omega, dtype=torch.float32, device=device)
         self._positional = torch.as_tensor(positional, dtype=torch.float32, device=device)
         out_of_reach = data.gram_xx - projection @ data.gram_xu.transpose(0, 2, 1)
-        self._constant = np.array([
-            0.5 * np.einsum("nij,njk,nik->", T, out_of_reach, T, optimize=True)
-            for T in (_target(data, w, A) for w, A in zip(omega, positional, strict=True))
-        ])
+        targets = (_target(data, w, A) for w, A in zip(omega, positional, strict=True))
+        constants = [0.5 * np.einsum("nij,njk,nik->", T, out_of_reach, T, optimize=True) for T in targets]
+        self._constant = torch.tensor(constants, dtype=torch.float64, device=device)
 
     def _per_sample(self, matrices):
         """(n, L, L) → (L, L, n, 1) float32, ready to broadcast over runs."""
@@ -47,18 +46,18 @@ class GeneralLoss:
         part = object.__new__(GeneralLoss)
         part.__dict__.update(self.__dict__)
         index = torch.as_tensor(runs, device=self._device)
-        part._omega, part._positional = self._omega[index], self._positional[index]
-        part._constant = self._constant[runs]
+        for name in ("_omega", "_positional", "_constant"):
+            setattr(part, name, getattr(self, name)[index])
         return part
 
-    def replace_fields_by_gradient(self, fields: torch.Tensor) -> np.ndarray:
+    def replace_fields_by_gradient(self, fields: torch.Tensor) -> torch.Tensor:
         """Losses Σ_μ ‖y − f‖²/(2d), (runs,); `fields` (L, n, runs, columns) become their derivatives."""
         L, n, runs, _ = fields.shape
         size = max(1, _ENTRIES_PER_BLOCK[torch.device(self._device).type] // (L**3 * runs))
-        losses = torch.zeros(runs, dtype=torch.float64, device=self._device)
+        losses = self._constant.clone()
         for start in range(0, n, size):
             losses += self._block(fields[:, start : start + size], slice(start, start + size))
-        return losses.cpu().numpy() + self._constant
+        return losses
 
     def _block(self, fields, block):
         rank = fields.shape[-1] if self._tied else fields.shape[-1] // 2

@@ -69,10 +69,10 @@ def _error(task, student, teacher, encodings, xi, weights, d) -> float:
     S = student_attention((xi + encodings) @ student, task.tied)
     T = teacher_attention(task, xi @ teacher)
     E = T - S
-    tokens = xi @ xi.transpose(0, 2, 1) + (d - xi.shape[2]) * np.array(task.covariance)
+    tokens = xi @ xi.transpose(0, 2, 1) + (d - xi.shape[2]) * task.C
     values = np.einsum("nij,njk,nik->n", E, tokens, E, optimize=True)
     values -= 2 * np.einsum("nij,njk,nik->n", E, xi @ encodings.T, S, optimize=True)
-    values += np.einsum("nij,jk,nik->n", S, np.array(task.encodings_gram), S, optimize=True)
+    values += np.einsum("nij,jk,nik->n", S, task.P, S, optimize=True)
     return float(weights @ values) / (task.L * d)
 
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-import torch
+
+from solvable_attention.simulation.threads import match_threads
 
 
 def two_token_errors(tasks, xi, weights, student, teacher, encodings, d) -> np.ndarray:
     """ε_g (runs,) from ξ (N, 2, 2) and coordinates: student, teacher (runs, 2), encodings (runs, 2, 2)."""
-    numba.set_num_threads(min(torch.get_num_threads(), numba.config.NUMBA_NUM_THREADS))
-    C, P = np.array(tasks[0].covariance), np.array(tasks[0].encodings_gram)
+    match_threads()
+    C, P = tasks[0].C, tasks[0].P
     rest = (d - 2) * (C[0, 0] + C[1, 1] - 2 * C[0, 1])
     targets = np.array([(1 - t.omega, t.omega * t.A[0][0], t.omega * t.A[1][1]) for t in tasks])
     fields = np.ascontiguousarray(encodings @ student[:, :, None])[:, :, 0]

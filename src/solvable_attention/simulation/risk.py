@@ -12,7 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from scipy.linalg.blas import sgemm
 
+from solvable_attention.errors import ArgumentError
 from solvable_attention.simulation.data import Dataset
 from solvable_attention.simulation.fused import FusedLoss
 from solvable_attention.simulation.general import GeneralLoss
@@ -30,19 +32,18 @@ class EmpiricalRisk:
 
     Raises
     ------
-    ValueError : the tasks mix tied and untied students, or the device is not available.
+    ArgumentError : the tasks mix tied and untied students, or the device is not available.
     """
 
     def __init__(self, data: Dataset, tasks: Sequence[TeacherStudent], device: str = "cpu"):
         check_device(device)
         if len({task.tied for task in tasks}) != 1:
-            raise ValueError("tasks: mix tied and untied students, allowed is one kind per risk")
+            raise ArgumentError("tasks: mix tied and untied students, allowed is one kind per risk")
         self.device, self.d = device, data.d
-        self._tokens = torch.as_tensor(data.tokens, device=device).view(-1, data.d)
+        self._products = Products(data.tokens.reshape(-1, data.d), device)
         self._lam = torch.tensor([task.lam for task in tasks], dtype=torch.float64, device=device)
         self._loss = _loss_of(data, tasks, device)
         self._shape = data.tokens.shape[:2]
-        self._unread = torch.zeros(1, device=device)
 
     def select(self, runs: np.ndarray) -> EmpiricalRisk:
         """The same risk for some of the runs, sharing the data."""
@@ -56,30 +57,62 @@ class EmpiricalRisk:
         """Risk (runs,) float64 and gradient (runs, columns, d) float32 at Q (runs, columns, d) float32."""
         loss, derivatives = self._data_term(Q)
         gradient = self._lam.float()[:, None, None] * Q
-        gradient.view(-1, self.d).addmm_(derivatives.t(), self._tokens, alpha=self.d**-0.5)
+        self._products.add_gradient_(gradient.view(-1, self.d), derivatives, self.d**-0.5)
         squares = torch.linalg.vector_norm(Q, dim=(1, 2), dtype=torch.float64) ** 2
-        return torch.as_tensor(loss, device=self.device) + 0.5 * self._lam * squares, gradient
+        return loss + 0.5 * self._lam * squares, gradient
 
     def descend_(self, Q: torch.Tensor, step: float) -> None:
         """Q ← Q − step ∇R(Q) in place, without the passes over Q that the value of the risk takes."""
         _, derivatives = self._data_term(Q)
         Q.mul_(1 - step * self._lam.float()[:, None, None])
-        Q.view(-1, self.d).addmm_(derivatives.t(), self._tokens, alpha=-step * self.d**-0.5)
+        self._products.add_gradient_(Q.view(-1, self.d), derivatives, -step * self.d**-0.5)
 
     def _data_term(self, Q):
         """Σ_μ ‖y − f‖²/(2d) of each run, and its derivatives in the fields (L·n, runs·columns)."""
         runs, columns, d = Q.shape
-        # β = 0 leaves the first argument unread, so that 1/√d costs no pass of its own.
-        fields = torch.addmm(self._unread, self._tokens, Q.reshape(-1, d).t(), beta=0, alpha=d**-0.5)
+        fields = self._products.fields(Q.reshape(-1, d), d**-0.5)
         return self._loss.replace_fields_by_gradient(fields.view(*self._shape, runs, columns)), fields
 
 
+class Products:
+    """The two products with the data matrix X (rows, d), shared by all runs.
+
+    On the CPU scipy's BLAS makes them in place, with the scale and the sum inside: every pass over the results that is
+    left to someone else costs a twentieth of a product, and torch's own BLAS is slower for few columns.
+    """
+
+    def __init__(self, X: np.ndarray, device: str):
+        self._X = torch.as_tensor(X, device=device)
+        self._fields = torch.empty(0, device=device)
+
+    def fields(self, Q: torch.Tensor, scale: float) -> torch.Tensor:
+        """scale · X Qᵀ (rows, columns) for Q (columns, d), overwritten by the next call."""
+        shape = (len(self._X), len(Q))
+        if self._fields.shape != shape:
+            self._fields = self._fields.new_zeros(shape)
+        if self._X.device.type == "cpu":
+            # BLAS counts by columns: to it each array here is its transpose.
+            X, out = self._X.numpy().T, self._fields.numpy().T
+            sgemm(scale, Q.numpy().T, X, trans_a=True, c=out, overwrite_c=True)
+        else:
+            torch.addmm(self._fields, self._X, Q.t(), beta=0, alpha=scale, out=self._fields)
+        return self._fields
+
+    def add_gradient_(self, target: torch.Tensor, derivatives: torch.Tensor, scale: float) -> None:
+        """target += scale · derivativesᵀ X, for derivatives (rows, columns) and a contiguous target (columns, d)."""
+        if self._X.device.type == "cpu":
+            X, out = self._X.numpy().T, target.numpy().T
+            sgemm(scale, X, derivatives.numpy().T, trans_b=True, beta=1.0, c=out, overwrite_c=True)
+        else:
+            target.addmm_(derivatives.t(), self._X, alpha=scale)
+
+
 def check_device(device: str) -> None:
-    """Raise ValueError unless torch can use the device."""
+    """Raise ArgumentError unless torch can use the device."""
     if device not in ("cpu", "cuda"):
-        raise ValueError(f"device: is {device!r}, allowed is 'cpu' or 'cuda'")
+        raise ArgumentError(f"device: is {device!r}, allowed is 'cpu' or 'cuda'")
     if device == "cuda" and not torch.cuda.is_available():
-        raise ValueError("device: is 'cuda', allowed here is 'cpu' (torch finds no CUDA device)")
+        raise ArgumentError("device: is 'cuda', allowed here is 'cpu' (torch finds no CUDA device)")
 
 
 def _loss_of(data, tasks, device) -> FusedLoss | GeneralLoss:

@@ -77,7 +77,7 @@ def simulate(
 
     Raises
     ------
-    ValueError : an argument is out of range; the message names it, its value and what is allowed.
+    ArgumentError : an argument is out of range; the message names it, its value and what is allowed.
     """
     return minimise(
         tasks, d=d, alpha=alpha, seed=seed, starts=starts, optimizer=optimizer, restarts=restarts,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from solvable_attention.simulation.optimizers.result import Minimisation
+from solvable_attention.simulation.optimizers.result import GRADIENT_TOLERANCE, Minimisation
 from solvable_attention.simulation.risk import EmpiricalRisk
 
 
@@ -14,7 +14,7 @@ def gradient_descent(
     *,
     step: float = 0.15,
     max_iterations: int = 5000,
-    grad_tol: float = 3e-3,
+    grad_tol: float = GRADIENT_TOLERANCE,
 ) -> Minimisation:
     """Q ← Q − step ∇R(Q), the published protocol; λ acts as weight decay because ∇R contains λQ.
 
@@ -33,7 +33,7 @@ def adam(
     *,
     step: float = 0.01,
     max_iterations: int = 2500,
-    grad_tol: float = 3e-3,
+    grad_tol: float = GRADIENT_TOLERANCE,
 ) -> Minimisation:
     """Adam with torch's defaults (β = .9, .999, ε = 1e-8) on the full risk, λ included in the gradient."""
     Q = start.clone().requires_grad_()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 
 from solvable_attention.simulation.optimizers.inverse_hessian import InverseHessians
-from solvable_attention.simulation.optimizers.result import Minimisation
+from solvable_attention.simulation.optimizers.result import GRADIENT_TOLERANCE, Minimisation
 from solvable_attention.simulation.risk import EmpiricalRisk
 
 _SUFFICIENT_DECREASE = 1e-4
@@ -42,7 +42,7 @@ def lbfgs(
     risk: EmpiricalRisk,
     start: torch.Tensor,
     *,
-    grad_tol: float = 3e-3,
+    grad_tol: float = GRADIENT_TOLERANCE,
     max_iterations: int = 1000,
     memory: int = 8,
     step: float = 0.1,
@@ -87,8 +87,15 @@ def _begin(risk, start, memory, step):
     scale = (first / torch.linalg.vector_norm(gradient, dim=1)).nan_to_num(posinf=1.0).clamp(max=1.0).double()
     direction = -scale.float()[:, None] * gradient
     runs = _Runs(
-        index=torch.arange(len(Q), device=Q.device), Q=Q, risk=value, gradient=gradient, direction=direction,
-        slope=_dot(gradient, direction), step=torch.ones_like(value), trials=count, iterations=count,
+        index=torch.arange(len(Q), device=Q.device),
+        Q=Q,
+        risk=value,
+        gradient=gradient,
+        direction=direction,
+        slope=_dot(gradient, direction),
+        step=torch.ones_like(value),
+        trials=count,
+        iterations=count,
         stuck=~torch.isfinite(value),
     )
     return runs, InverseHessians(gradient, scale, memory)

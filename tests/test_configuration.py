@@ -1,0 +1,121 @@
+"""config.yaml: refused in one line that names key, value and what is allowed."""
+
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+from code_files import code_files
+from configuration import ConfigError, alpha_grid, check, task_grid
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def config():
+    return yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+
+
+def change(config, path, value):
+    """The config with the value at a dotted path set; a missing last key is added."""
+    changed = copy.deepcopy(config)
+    *folders, last = path.split(".")
+    target = changed
+    for key in folders:
+        target = target[int(key) if key.isdigit() else key]
+    target[int(last) if last.isdigit() else last] = value
+    return changed
+
+
+def merged(base, overlay):
+    """What Snakemake makes of --configfile: mappings merge, everything else is replaced."""
+    result = dict(base)
+    for key, value in overlay.items():
+        both = isinstance(value, dict) and isinstance(base.get(key), dict)
+        result[key] = merged(base[key], value) if both else value
+    return result
+
+
+def test_shipped_configurations_are_accepted(config):
+    check(config)
+    for overlay in (ROOT / "workflow" / "config").glob("*.yaml"):
+        check(merged(config, yaml.safe_load(overlay.read_text(encoding="utf-8"))))
+
+
+def test_paper_overlay_has_the_papers_grid_in_its_descent(config):
+    overlay = yaml.safe_load((ROOT / "workflow/config/paper.yaml").read_text(encoding="utf-8"))
+    paper = merged(config, overlay)["experiments"]
+    assert paper["slice"]["simulations"]["seeds"] == paper["descent"]["simulations"]["seeds"] == 24
+    assert alpha_grid(paper["descent"]["simulations"]["alphas"]) == alpha_grid(paper["slice"]["simulations"]["alphas"])
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        ("experiments.slice.omgea", [0.3], ["experiments.slice", "omgea", "omega"]),
+        ("sed", 1, ["top level", "sed", "seed"]),
+        ("experiments.slice.omega", [1.3], ["experiments.slice.omega[0]", "1.3", "[0, 1]"]),
+        ("experiments.slice.omega", [float("nan")], ["experiments.slice", "omega", "nan"]),
+        ("experiments.slice.lam", [-0.01], ["experiments.slice.lam[0]", "-0.01", "positive"]),
+        ("experiments.slice.lam", ["1e400"], ["experiments.slice.lam[0]", "1e400", "positive"]),
+        ("experiments.slice.A", [[0.6, 0.5], [0.4, 0.6]], ["experiments.slice.A", "0.5", "sum to 1"]),
+        ("experiments.slice.covariance", [[0.25, 0, 0], [0, 0.25, 0]], ["slice.covariance", "2 × 2"]),
+        ("experiments.slice.theory.alphas", [], ["slice.theory.alphas", "[]", "at least one"]),
+        ("experiments.slice.theory.alphas", "all", ["slice.theory.alphas", "all", "list of positive numbers"]),
+        ("experiments.slice.theory.alphas.start", 0, ["slice.theory.alphas.start", "is 0", "positive"]),
+        ("experiments.slice.theory.alphas.points", 10**9, ["slice.theory.alphas.points", "1000000000", "10000"]),
+        ("experiments.slice.simulations.d", [0], ["slice.simulations.d[0]", "is 0", "≥ 1"]),
+        ("experiments.slice.simulations.starts", ["lexical"], ["slice.simulations.starts[0]", "lexical", "semantic"]),
+        ("experiments.slice.theory.branches", ["lexical"], ["slice.theory.branches[0]", "lexical", "positional"]),
+        ("experiments.slice.simulations.optimizer", "sgd", ["simulations.optimizer", "sgd", "lbfgs"]),
+        ("experiments.slice.simulations.seeds", 0, ["simulations.seeds", "is 0", "≥ 1"]),
+        ("experiments.slice.simulations.seeds", 1.5, ["simulations.seeds", "1.5", "whole number"]),
+        ("experiments.../../evil", {"omega": [0.3], "sigma": [0.5], "lam": [0.01]}, ["experiments", "letters"]),
+        ("results", "../elsewhere", ["results", "../elsewhere", "relative folder"]),
+        ("results", "/etc", ["results", "/etc", "relative folder"]),
+        ("seed", -1, ["seed", "-1", "[0, 2^32)"]),
+        ("device", "tpu", ["device", "tpu", "cpu or cuda"]),
+        ("figure2.slice", "none", ["figure2.slice", "none", "slice, restarts, descent"]),
+    ],
+)
+def test_bad_values_are_named_in_one_line(config, path, value, words):
+    if path.startswith("experiments.../"):
+        changed = copy.deepcopy(config)
+        changed["experiments"]["../../evil"] = value
+    else:
+        changed = change(config, path, value)
+    with pytest.raises(ConfigError) as refusal:
+        check(changed)
+    message = str(refusal.value)
+    assert "\n" not in message and ("allowed" in message)
+    for word in words:
+        assert word in message, message
+
+
+def test_a_missing_key_is_named(config):
+    del config["experiments"]["slice"]["omega"]
+    with pytest.raises(ConfigError, match=r"experiments\.slice: lacks the key 'omega'"):
+        check(config)
+
+
+def test_alpha_grid_is_sorted_rounded_and_without_repeats():
+    grid = alpha_grid({"start": 0.01, "stop": 2.0, "points": 25, "also": [1.5, 0.01]})
+    assert grid == sorted(set(grid)) and len(grid) == 26 and grid[1] == 0.0929167
+    assert alpha_grid([2, 0.5, 0.1 + 0.2]) == [0.3, 0.5, 2.0]
+
+
+def test_task_grid_holds_every_combination():
+    assert task_grid({"omega": [0, 1], "sigma": [0.5], "lam": [1, 2]}) == [
+        (0.0, 0.5, 1.0), (0.0, 0.5, 2.0), (1.0, 0.5, 1.0), (1.0, 0.5, 2.0)
+    ]  # fmt: skip
+
+
+def test_code_files_follow_imports_and_stop_there(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    theory = set(code_files("scripts/theory_fixed_points.py"))
+    assert {"scripts/cli.py", "scripts/tables.py", "src/solvable_attention/pair_channel.py"} <= theory
+    assert "src/solvable_attention/__init__.py" in theory
+    assert not any("simulation" in path for path in theory)
+    simulation = set(code_files("scripts/gd_simulations.py"))
+    assert "src/solvable_attention/simulation/risk.py" in simulation
+    assert "src/solvable_attention/fixed_points.py" not in simulation

@@ -1,0 +1,151 @@
+"""The pipeline from end to end at a tiny size, and what a change re-runs."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+PARTS = ("Snakefile", "config.yaml", "workflow", "scripts", "src", "envs", "profiles")
+TABLES = ("theory/fixed_points", "theory/transitions", "simulations/runs", "baseline/linear")
+
+
+class Pipeline:
+    """A copy of the project in a folder of its own, run with the tiny overlay."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        folder.mkdir(exist_ok=True)
+        for name in PARTS:
+            source, target = ROOT / name, folder / name
+            if source.is_dir():
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+            else:
+                shutil.copy(source, target)
+        self.overlay = yaml.safe_load((ROOT / "tests/tiny.yaml").read_text(encoding="utf-8"))
+
+    def run(self, *arguments, overlay=None, jobs=2):
+        (self.folder / "tiny.yaml").write_text(yaml.safe_dump(overlay or self.overlay), encoding="utf-8")
+        command = [sys.executable, "-m", "snakemake", "-j", str(jobs), "--configfile", "tiny.yaml", *arguments]
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+
+    def planned(self, overlay=None) -> dict[str, int]:
+        """Jobs of each rule that a dry run announces."""
+        result = self.run("-n", overlay=overlay)
+        assert result.returncode == 0, result.stdout + result.stderr
+        report = result.stdout + result.stderr
+        if "Nothing to be done" in report:
+            return {}
+        table = report.split("Job stats:")[1].split("\n\n")[0]
+        return {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", table, flags=re.M) if rule != "total"}
+
+
+@pytest.fixture(scope="module")
+def pipeline(tmp_path_factory):
+    made = Pipeline(tmp_path_factory.mktemp("project"))
+    result = made.run()
+    assert result.returncode == 0, result.stdout + result.stderr
+    return made
+
+
+def test_every_table_and_figure_is_made_and_nothing_is_left_to_do(pipeline):
+    for table in TABLES:
+        assert len(pd.read_parquet(pipeline.folder / "results" / f"{table}.parquet"))
+    for suffix in ("pdf", "png", "md"):
+        assert (pipeline.folder / "paper_figures" / f"figure2.{suffix}").stat().st_size > 0
+    assert pipeline.planned() == {}
+
+
+def test_every_job_leaves_a_log_and_a_benchmark(pipeline):
+    parts = list((pipeline.folder / "results").rglob("*.parquet"))
+    logs = pipeline.folder / "logs"
+    for part in parts:
+        base = logs / part.relative_to(pipeline.folder).with_suffix("")
+        assert Path(f"{base}.log").is_file() and Path(f"{base}.benchmark.tsv").is_file()
+
+
+def test_runs_table_holds_the_grid(pipeline):
+    runs = pd.read_parquet(pipeline.folder / "results/simulations/runs.parquet")
+    assert runs.groupby("experiment").size().to_dict() == {"slice": 12, "restarts": 4, "descent": 4}
+    paired = runs[runs.experiment == "slice"].groupby(["alpha", "seed"]).start.apply(set)
+    assert (paired == {"positional", "semantic"}).all()
+
+
+def test_touched_files_re_run_nothing(pipeline):
+    for folder in ("scripts", "src"):
+        for path in (pipeline.folder / folder).rglob("*.py"):
+            path.touch()
+    assert pipeline.planned() == {}
+
+
+def test_an_edited_module_re_runs_what_uses_it(pipeline):
+    module = pipeline.folder / "src/solvable_attention/root_finding.py"
+    before = module.read_text(encoding="utf-8")
+    module.write_text(before + "\n# edited\n", encoding="utf-8")
+    planned = pipeline.planned()
+    module.write_text(before, encoding="utf-8")
+    assert planned["theory_branch"] == 3 and not {"simulate", "fit_baseline"} & set(planned)
+    assert pipeline.planned() == {}
+
+
+def test_a_changed_key_re_runs_what_depends_on_it(pipeline):
+    overlay = yaml.safe_load(yaml.safe_dump(pipeline.overlay))
+    overlay["experiments"]["descent"]["simulations"]["max_iterations"] = 30
+    planned = pipeline.planned(overlay)
+    assert planned["simulate"] == 2 and not {"theory_branch", "transitions", "fit_baseline"} & set(planned)
+    overlay = yaml.safe_load(yaml.safe_dump(pipeline.overlay))
+    overlay["experiments"]["slice"]["omega"] = [0.4]
+    planned = pipeline.planned(overlay)
+    assert planned["simulate"] == 6 and planned["theory_branch"] == 3 and planned["fit_baseline"] == 2
+
+
+def test_a_further_seed_adds_only_its_own_jobs(pipeline):
+    overlay = yaml.safe_load(yaml.safe_dump(pipeline.overlay))
+    overlay["experiments"]["slice"]["simulations"]["seeds"] = 3
+    assert pipeline.planned(overlay)["simulate"] == 3
+
+
+def test_a_fresh_clone_with_committed_figures_computes_everything(pipeline, tmp_path):
+    clone = Pipeline(tmp_path / "clone")
+    shutil.copytree(pipeline.folder / "paper_figures", clone.folder / "paper_figures")
+    planned = clone.planned()
+    assert planned["simulate"] == 10 and planned["theory_branch"] == 3 and planned["figure2"] == 1
+
+
+def test_tables_do_not_depend_on_the_number_of_jobs(pipeline):
+    again = yaml.safe_load(yaml.safe_dump(pipeline.overlay)) | {"results": "again", "figures": "again/figures"}
+    result = pipeline.run(overlay=again, jobs=1)
+    assert result.returncode == 0, result.stdout + result.stderr
+    for table in TABLES:
+        first, second = (pd.read_parquet(pipeline.folder / f / f"{table}.parquet") for f in ("results", "again"))
+        pd.testing.assert_frame_equal(first, second, check_exact=True)
+    for suffix in ("pdf", "png", "md"):
+        name = f"figure2.{suffix}"
+        assert (pipeline.folder / "paper_figures" / name).read_bytes() == (
+            pipeline.folder / "again/figures" / name
+        ).read_bytes()
+
+
+def test_a_misspelt_key_ends_in_one_line_before_any_work(pipeline):
+    overlay = yaml.safe_load(yaml.safe_dump(pipeline.overlay))
+    overlay["experiments"]["slice"]["omgea"] = [0.3]
+    result = pipeline.run(overlay=overlay)
+    assert result.returncode != 0 and "Traceback" not in result.stderr
+    (line,) = [line for line in result.stderr.splitlines() if line.strip()]
+    assert "experiments.slice" in line and "omgea" in line and "omega" in line
+
+
+def test_a_broken_part_is_named_with_the_way_out(pipeline):
+    part = next((pipeline.folder / "results/baseline/parts").rglob("*.parquet"))
+    whole = part.read_bytes()
+    part.write_bytes(whole[: len(whole) // 2])
+    result = pipeline.run("results/baseline/linear.parquet")
+    report = result.stdout + result.stderr
+    part.write_bytes(whole)
+    assert result.returncode != 0 and part.name in report and "delete it and run again" in report
+    assert pipeline.run().returncode == 0
