@@ -5,6 +5,7 @@ Every number comes from one run of this program, so that the ratios do not depen
 
 from __future__ import annotations
 
+import os
 import platform
 import resource
 import statistics
@@ -21,7 +22,6 @@ import torch
 from solvable_attention.simulation.data import draw_dataset
 from solvable_attention.simulation.optimizers import gradient_descent, lbfgs
 from solvable_attention.simulation.risk import EmpiricalRisk
-from solvable_attention.simulation.threads import match_threads
 from solvable_attention.task import TeacherStudent
 
 OMEGAS = np.linspace(0.02, 0.5, 25)
@@ -47,11 +47,10 @@ def main(d: int, alpha: float, repeats: int, memory_job: bool) -> None:
 
 
 def environment() -> dict[str, str]:
-    match_threads()
     return {
         "python": platform.python_version(),
         "torch / numba / numpy": f"{torch.__version__} / {numba.__version__} / {np.__version__}",
-        "threads torch / numba": f"{torch.get_num_threads()} / {numba.get_num_threads()}",
+        "cores": str(len(os.sched_getaffinity(0))),
     }
 
 

@@ -1,6 +1,5 @@
 """Train students at finite d: all tasks, starts and restarts of one (d, α) on each of the given data sets."""
 
-import sys
 
 import click
 import pandas as pd
@@ -31,7 +30,7 @@ def main(seeds, output, **options):
     clock, made_from = Clock(), {"seeds": seeds, **options}
     experiment, tasks = tasks_from(options)
     given = {key: value for key, value in options.items() if value is not None}
-    frames = [simulate(tasks, seed=seed, **given) for seed in tqdm(seeds, desc="data sets", file=sys.stderr)]
+    frames = [simulate(tasks, seed=seed, **given) for seed in tqdm(seeds, desc="data sets", disable=None)]
     frame = pd.concat(frames, ignore_index=True).assign(experiment=experiment)
     write_table(frame, "runs", output, clock, made_from)
 

@@ -1,7 +1,6 @@
 """Fit the linear positional baseline at finite d, on the data sets that the simulations use."""
 
 import itertools
-import sys
 
 import click
 import pandas as pd
@@ -24,7 +23,7 @@ def main(d, alpha, seed, root_seed, ridge, output, **options):
     clock = Clock()
     made_from = {"d": d, "alpha": alpha, "seed": seed, "root_seed": root_seed, "ridge": ridge, **options}
     experiment, tasks = tasks_from(options)
-    data_sets = tqdm(list(itertools.product(d, alpha, seed)), desc="data sets", file=sys.stderr)
+    data_sets = tqdm(list(itertools.product(d, alpha, seed)), desc="data sets", disable=None)
     frames = [
         fit_linear_baseline(tasks, d=dimension, alpha=a, seed=number, ridge=ridge, root_seed=root_seed)
         for dimension, a, number in data_sets

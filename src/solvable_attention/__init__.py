@@ -7,11 +7,6 @@ Theory and simulation of the model of Cui, Behrens, Krzakala & Zdeborová, arXiv
 """
 
 import importlib
-import os
-
-# numpy's, torch's and numba's threads take turns within one step; threads that spin while they wait for their next turn
-# keep the others from working (seen: a step three times slower). It is read when torch or numba start their threads.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 # Loaded on first use: the workflow needs the task alone, and torch takes seconds to import.
 _HOME = {

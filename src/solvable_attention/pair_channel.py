@@ -19,6 +19,7 @@ from scipy.special import roots_legendre
 from solvable_attention.overlaps import ChannelMoments, Overlaps
 from solvable_attention.quadrature import GaussianRule, SplitRule
 from solvable_attention.task import TeacherStudent
+from solvable_attention.threads import follow_omp_num_threads
 
 # The field along z_1 − z_2 is cut at ±_CUT standard deviations (2e-9 of the weight lies outside).
 _CUT = 6.0
@@ -44,6 +45,7 @@ def pair_moments(task: TeacherStudent, overlaps: Overlaps, rule: GaussianRule | 
     spread = sqrt(max(float(overlaps.residual_covariance[0, 0]), 1e-300)) * task.sigma
     field = (mu, t, spread, task.rho * chi)
     teacher = (task.sigma, task.omega, task.A[0][0], task.A[1][1])
+    follow_omp_num_threads()
     if isinstance(rule, SplitRule):
         sums = rule.outer.mean(_split_sums(rule.outer.nodes, *_PANEL, field, teacher))
     else:

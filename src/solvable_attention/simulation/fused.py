@@ -17,9 +17,8 @@ import numpy as np
 import torch
 
 from solvable_attention.simulation.data import Dataset
-from solvable_attention.simulation.threads import match_threads
 
-_SAMPLES_PER_BLOCK = 64
+_SAMPLES_PER_BLOCK = 256
 
 
 class FusedLoss:
@@ -42,7 +41,6 @@ class FusedLoss:
         self._constant = np.array(
             [_constant(w, A, teacher, curvature, slope, shift, moments) for w, A in zip(omega, positional, strict=True)]
         )
-        match_threads()
 
     def select(self, runs: np.ndarray) -> FusedLoss:
         """The same losses for some of the runs."""
@@ -94,11 +92,11 @@ def _exp(x):
     return p * np.int32(exponent).view(np.float32)
 
 
-@numba.njit(parallel=True, cache=True, error_model="numpy")
+@numba.njit(cache=True, error_model="numpy")
 def _loss_and_gradient(z1, z2, samples, runs, losses):
     n, columns = z1.shape
     one = np.float32(1.0)
-    for block in numba.prange(losses.shape[0]):
+    for block in range(losses.shape[0]):
         for i in range(block * _SAMPLES_PER_BLOCK, min(n, (block + 1) * _SAMPLES_PER_BLOCK)):
             curvature, slope = samples[0, i], samples[1, i]
             for j in range(columns):

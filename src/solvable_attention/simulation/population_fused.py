@@ -12,12 +12,9 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from solvable_attention.simulation.threads import match_threads
-
 
 def two_token_errors(tasks, xi, weights, student, teacher, encodings, d) -> np.ndarray:
     """ε_g (runs,) from ξ (N, 2, 2) and coordinates: student, teacher (runs, 2), encodings (runs, 2, 2)."""
-    match_threads()
     C, P = tasks[0].C, tasks[0].P
     rest = (d - 2) * (C[0, 0] + C[1, 1] - 2 * C[0, 1])
     targets = np.array([(1 - t.omega, t.omega * t.A[0][0], t.omega * t.A[1][1]) for t in tasks])
@@ -31,12 +28,12 @@ def _sigmoid(x):
     return 1.0 / (1.0 + np.exp(-x))
 
 
-@numba.njit(parallel=True, cache=True, error_model="numpy")
+@numba.njit(cache=True, error_model="numpy")
 def _totals(xi, weights, student, teacher, encodings, fields, targets, rest, P):
     runs, count = student.shape[0], xi.shape[0]
     totals = np.zeros(runs)
     norm = P[0, 0] + P[1, 1] - 2 * P[0, 1]
-    for run in numba.prange(runs):
+    for run in range(runs):
         total = 0.0
         for i in range(count):
             z1 = fields[run, 0] + xi[i, 0, 0] * student[run, 0] + xi[i, 0, 1] * student[run, 1]

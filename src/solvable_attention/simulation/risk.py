@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from scipy.linalg.blas import sgemm
 
 from solvable_attention.errors import ArgumentError
 from solvable_attention.simulation.data import Dataset
 from solvable_attention.simulation.fused import FusedLoss
 from solvable_attention.simulation.general import GeneralLoss
+from solvable_attention.simulation.products import products_with
 from solvable_attention.task import TeacherStudent
 
 
@@ -40,9 +40,10 @@ class EmpiricalRisk:
         if len({task.tied for task in tasks}) != 1:
             raise ArgumentError("tasks: mix tied and untied students, allowed is one kind per risk")
         self.device, self.d = device, data.d
-        self._products = Products(data.tokens.reshape(-1, data.d), device)
+        self._products = products_with(data.tokens.reshape(-1, data.d), device)
         self._lam = torch.tensor([task.lam for task in tasks], dtype=torch.float64, device=device)
         self._loss = _loss_of(data, tasks, device)
+        self.fused = isinstance(self._loss, FusedLoss)
         self._shape = data.tokens.shape[:2]
 
     def select(self, runs: np.ndarray) -> EmpiricalRisk:
@@ -72,39 +73,6 @@ class EmpiricalRisk:
         runs, columns, d = Q.shape
         fields = self._products.fields(Q.reshape(-1, d), d**-0.5)
         return self._loss.replace_fields_by_gradient(fields.view(*self._shape, runs, columns)), fields
-
-
-class Products:
-    """The two products with the data matrix X (rows, d), shared by all runs.
-
-    On the CPU scipy's BLAS makes them in place, with the scale and the sum inside: every pass over the results that is
-    left to someone else costs a twentieth of a product, and torch's own BLAS is slower for few columns.
-    """
-
-    def __init__(self, X: np.ndarray, device: str):
-        self._X = torch.as_tensor(X, device=device)
-        self._fields = torch.empty(0, device=device)
-
-    def fields(self, Q: torch.Tensor, scale: float) -> torch.Tensor:
-        """scale · X Qᵀ (rows, columns) for Q (columns, d), overwritten by the next call."""
-        shape = (len(self._X), len(Q))
-        if self._fields.shape != shape:
-            self._fields = self._fields.new_zeros(shape)
-        if self._X.device.type == "cpu":
-            # BLAS counts by columns: to it each array here is its transpose.
-            X, out = self._X.numpy().T, self._fields.numpy().T
-            sgemm(scale, Q.numpy().T, X, trans_a=True, c=out, overwrite_c=True)
-        else:
-            torch.addmm(self._fields, self._X, Q.t(), beta=0, alpha=scale, out=self._fields)
-        return self._fields
-
-    def add_gradient_(self, target: torch.Tensor, derivatives: torch.Tensor, scale: float) -> None:
-        """target += scale · derivativesᵀ X, for derivatives (rows, columns) and a contiguous target (columns, d)."""
-        if self._X.device.type == "cpu":
-            X, out = self._X.numpy().T, target.numpy().T
-            sgemm(scale, X, derivatives.numpy().T, trans_b=True, beta=1.0, c=out, overwrite_c=True)
-        else:
-            target.addmm_(derivatives.t(), self._X, alpha=scale)
 
 
 def check_device(device: str) -> None:

@@ -19,7 +19,7 @@ from solvable_attention.task import TeacherStudent
 
 COLUMNS = (
     *("d", "alpha", "n", "omega", "sigma", "lam", "start", "restart", "optimizer", "seed", "train_loss", "test_error"),
-    *("m", "theta", "q", "grad_norm", "iterations", "converged"),
+    *("m", "theta", "q", "teacher_variance", "grad_norm", "iterations", "converged"),
 )
 
 
@@ -73,6 +73,7 @@ def simulate(
     One row a run, ordered by task, start and restart. train_loss is R(Q)/d and test_error the exact population
     error. q = σ²‖QᵀQ‖_F/d, theta = σ²‖QᵀQ⋆‖_F/d and m = ‖Qᵀp_1‖/√d, which for rank 1 are σ²‖Q‖²/d, σ²|Q·Q⋆|/d
     and |mean_i Q_i|; untied students enter with queries and keys side by side. Signs are a symmetry of the problem.
+    teacher_variance is ‖Q⋆‖²_F/(d r⋆), of mean 1: the common cause of most of the scatter between data sets.
     converged says whether grad_norm = ‖∇R(Q)‖ ≤ grad_tol at the reported Q, whatever the optimizer.
 
     Raises
@@ -145,6 +146,7 @@ def _rows(data: Dataset, runs, end: Minimisation, Q: np.ndarray, optimizer: str,
             "start": run.start, "restart": run.restart, "optimizer": optimizer, "seed": int(seed),
             "train_loss": float(end.risk[i]) / data.d, "test_error": float(test_errors[i]),
             **overlaps(run.task, Q[i], data.teacher_weights, data.encodings),
+            "teacher_variance": float(np.mean(data.teacher_weights**2)),
             "grad_norm": float(end.grad_norm[i]), "iterations": int(end.iterations[i]),
             "converged": bool(end.converged[i]),
         }  # fmt: skip

@@ -1,14 +1,27 @@
-"""One number of threads for torch and numba."""
+"""Threads of torch beside those of numpy."""
 
 from __future__ import annotations
 
-import numba
+import functools
+
 import torch
 
 
-def match_threads() -> None:
-    """Let numba use as many threads as torch does, which takes its number from OMP_NUM_THREADS."""
-    count = torch.get_num_threads()
-    numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
-    # Starting numba's OpenMP pool sets the number of threads of the whole process, torch included.
-    torch.set_num_threads(count)
+def torch_on_one_thread(optimizer):
+    """Decorator: while numpy makes the products with the data, torch's small operations run on one thread.
+
+    OpenMP threads spin while they wait for their next turn and keep numpy's BLAS from working: a descent step then
+    took three to four times as long. The caller's number of threads is restored.
+    """
+
+    @functools.wraps(optimizer)
+    def wrapped(risk, start, **options):
+        before = torch.get_num_threads()
+        if risk.fused:
+            torch.set_num_threads(1)
+        try:
+            return optimizer(risk, start, **options)
+        finally:
+            torch.set_num_threads(before)
+
+    return wrapped

@@ -6,8 +6,10 @@ import torch
 
 from solvable_attention.simulation.optimizers.result import GRADIENT_TOLERANCE, Minimisation
 from solvable_attention.simulation.risk import EmpiricalRisk
+from solvable_attention.simulation.threads import torch_on_one_thread
 
 
+@torch_on_one_thread
 def gradient_descent(
     risk: EmpiricalRisk,
     start: torch.Tensor,
@@ -27,6 +29,7 @@ def gradient_descent(
     return _at(risk, Q, max_iterations, grad_tol)
 
 
+@torch_on_one_thread
 def adam(
     risk: EmpiricalRisk,
     start: torch.Tensor,

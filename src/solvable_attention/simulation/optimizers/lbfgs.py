@@ -13,6 +13,7 @@ import torch
 from solvable_attention.simulation.optimizers.inverse_hessian import InverseHessians
 from solvable_attention.simulation.optimizers.result import GRADIENT_TOLERANCE, Minimisation
 from solvable_attention.simulation.risk import EmpiricalRisk
+from solvable_attention.simulation.threads import torch_on_one_thread
 
 _SUFFICIENT_DECREASE = 1e-4
 _MOST_TRIALS = 20
@@ -38,6 +39,7 @@ class _Runs:
             setattr(self, name, value[rows])
 
 
+@torch_on_one_thread
 def lbfgs(
     risk: EmpiricalRisk,
     start: torch.Tensor,

@@ -1,0 +1,31 @@
+"""What the README says about files and columns is what the code has."""
+
+import re
+from pathlib import Path
+
+import tables
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_columns_are_those_of_the_schemas():
+    rows = dict(re.findall(r"\| results/\w+/(\w+)\.parquet \|[^|]*\| ([\w ]+) \|", TEXT))
+    assert {name: columns.split() for name, columns in rows.items()} == {
+        name: list(columns) for name, columns in tables._COLUMNS.items()
+    }
+
+
+def test_linked_files_exist():
+    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", TEXT)
+    assert links and all((ROOT / link).exists() for link in links)
+
+
+def test_named_overlays_and_targets_exist():
+    for path in re.findall(r"workflow/config/\w+\.yaml", TEXT):
+        assert yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
+    files = [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
+    rules = "".join(path.read_text(encoding="utf-8") for path in files)
+    for target in ("all", "paper_figures", "theory", "simulations", "baseline"):
+        assert f"`{target}`" in TEXT and f"rule {target}:" in rules
