@@ -6,7 +6,8 @@ from cli import run, task_options, tasks_from
 from tables import Clock, write_table
 
 from solvable_attention.coordinates import BRANCHES
-from solvable_attention.fixed_points import FixedPoint, branch
+from solvable_attention.fixed_points import branch
+from solvable_attention.solution import FixedPoint
 
 
 @click.command(help=__doc__)

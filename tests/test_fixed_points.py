@@ -7,9 +7,10 @@ import pytest
 from reference import read_reference
 
 from solvable_attention.channel import channel_moments
-from solvable_attention.fixed_points import Quadrature, branch, fixed_point, state_evolution_map
+from solvable_attention.fixed_points import branch, fixed_point
 from solvable_attention.overlaps import free_energy, pinned
 from solvable_attention.quadrature import sobol, split_gauss_hermite, split_sobol
+from solvable_attention.state_evolution import Quadrature, state_evolution_map
 from solvable_attention.task import TeacherStudent
 
 TASK = TeacherStudent(omega=0.3)
@@ -137,8 +138,8 @@ def test_second_teacher_matrix_solves_too():
 
 
 def test_a_solve_that_fails_is_returned_as_such(monkeypatch):
-    monkeypatch.setattr("solvable_attention.fixed_points._SOLVER_EVALUATIONS", 1)
-    monkeypatch.setattr("solvable_attention.fixed_points._COARSE_TOLERANCE", 1.0)
+    monkeypatch.setattr("solvable_attention.branch_problem._SOLVER_EVALUATIONS", 1)
+    monkeypatch.setattr("solvable_attention.branch_problem._COARSE_TOLERANCE", 1.0)
     point = fixed_point(TASK, 1.0, "positional")
     assert not point.converged and point.residual > 1e-8
 

@@ -11,7 +11,7 @@ import importlib
 # Loaded on first use: the workflow needs the task alone, and torch takes seconds to import.
 _HOME = {
     "TeacherStudent": "task",
-    "FixedPoint": "fixed_points",
+    "FixedPoint": "solution",
     "fixed_point": "fixed_points",
     "branch": "fixed_points",
     "linear_baseline": "baseline",

@@ -1,0 +1,103 @@
+"""What a solve of the state evolution returns, and the measures by which it is judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvable_attention.coordinates import has_m, has_theta
+from solvable_attention.encodings import encoding_factor
+from solvable_attention.overlaps import Overlaps
+from solvable_attention.task import TeacherStudent
+
+RESIDUAL_TOLERANCE = 1e-8
+# Below this K = ‖Q‖²/d the student is taken as Q = 0, where the attention is uniform to 1e-6.
+_COLLAPSED = 1e-6
+# An order parameter below this share of its largest possible value counts as zero.
+_MERGED = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class FixedPoint:
+    """A fixed point of the state evolution at sample complexity alpha on a branch.
+
+    overlaps : K, t, mu, chi, see `Overlaps`; q, m, V, theta are the paper's numbers for a student of one column.
+    train_loss : ε_t; free_energy : the same number by an independent expression; test_error : ε_g.
+    residual : largest |F(state) − state| of the undamped map at this very point, q and V relative to themselves,
+        m and θ to their natural scales √q and √(ρq).
+    errors : estimated quadrature error of "q", "m", "V", "theta", "train_loss", "test_error", absolute.
+    quadrature_error : the largest of them, relative to the value (m and θ where the branch has them).
+    converged : residual ≤ RESIDUAL_TOLERANCE and every number finite.
+    jacobian : of F(u) − u in the branch's coordinates u (see `coordinates`), by differences on the coarse rule.
+    evaluations : map evaluations of all rules that the solve took.
+    """
+
+    task: TeacherStudent
+    alpha: float
+    branch: str
+    overlaps: Overlaps
+    train_loss: float
+    free_energy: float
+    test_error: float
+    residual: float
+    errors: dict[str, float]
+    quadrature_error: float
+    converged: bool
+    jacobian: np.ndarray
+    evaluations: int
+
+    @property
+    def q(self) -> float:
+        """σ²K, the variance of a local field (first column)."""
+        return self.task.rho * float(self.overlaps.K[0, 0])
+
+    @property
+    def m(self) -> float:
+        """Qᵀp_1/√d (first column), non-negative by gauge."""
+        return float((encoding_factor(self.task) @ self.overlaps.mu)[0, 0])
+
+    @property
+    def V(self) -> float:
+        """σ²χ, the variance of the proximal operator (first column)."""
+        return self.task.rho * float(self.overlaps.chi[0, 0])
+
+    @property
+    def theta(self) -> float:
+        """σ²t = σ²QᵀQ⋆/d (first columns), non-negative by gauge."""
+        return self.task.rho * float(self.overlaps.t[0, 0])
+
+    @property
+    def merged(self) -> bool:
+        """Whether the branch has merged into the uninformative one: its order parameter is zero here."""
+        return self.branch != "uninformative" and order_parameter(self.overlaps, self.branch) < _MERGED
+
+
+def natural_residual(task: TeacherStudent, old: Overlaps, new: Overlaps) -> float:
+    """Largest change from old to new, K and χ relative to their traces, t and μ to the fields' natural size."""
+    size_K, size_chi = max(np.trace(old.K), _COLLAPSED), np.trace(old.chi)
+    parts = [(new.K - old.K) / size_K, (new.chi - old.chi) / size_chi]
+    parts += [(new.t - old.t) / np.sqrt(size_K), (new.mu - old.mu) / np.sqrt(task.rho * size_K)]
+    return float(np.max(np.abs(np.concatenate([p.ravel() for p in parts]))))
+
+
+def collapsed(overlaps: Overlaps) -> bool:
+    """Whether the local fields are too small to move the attention away from uniform."""
+    return np.trace(overlaps.K) < _COLLAPSED
+
+
+def order_parameter(overlaps: Overlaps, branch: str) -> float:
+    """Norm of t or of mu relative to its largest possible or natural value."""
+    size = np.sqrt(np.trace(overlaps.K))
+    sizes = [np.linalg.norm(overlaps.t) / size] if has_theta(branch) else []
+    sizes += [np.linalg.norm(overlaps.mu) / size] if has_m(branch) else []
+    return min(sizes)
+
+
+def quoted_numbers(point: FixedPoint) -> list[str]:
+    """Numbers whose relative error is quoted: the order parameter counts only where the branch has one."""
+    names = ["V", "train_loss", "test_error"]
+    names += [] if collapsed(point.overlaps) else ["q"]
+    names += ["theta"] if has_theta(point.branch) and point.theta > 0 and not point.merged else []
+    names += ["m"] if has_m(point.branch) and point.m > 0 and not point.merged else []
+    return names

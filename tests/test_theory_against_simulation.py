@@ -1,0 +1,64 @@
+"""Minimisers at finite d meet the state evolution within their error bars, and the known 1/d term is right."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from agreement import at_unit_teacher
+from selection import lowest_positional, mean_and_error
+
+from solvable_attention import TeacherStudent, fixed_point, simulate
+from solvable_attention.finite_d import encoding_term
+from solvable_attention.overlaps import Overlaps
+
+TASK = TeacherStudent(omega=0.3)
+D, SEEDS = 500, 8
+
+
+@pytest.fixture(scope="module")
+def runs():
+    frames = [simulate(TASK, d=D, alpha=2.0, seed=seed, starts=["semantic"], root_seed=7) for seed in range(SEEDS)]
+    return pd.concat(frames)
+
+
+@pytest.mark.parametrize("name", ["train_loss", "test_error", "theta"])
+def test_semantic_minimisers_meet_theory(runs, name):
+    point = fixed_point(TASK, 2.0, "semantic")
+    value, error = at_unit_teacher(runs[name], runs.teacher_variance)
+    encodings = encoding_term(TASK, point.overlaps)
+    value -= {"train_loss": 2.0 * encodings / (2 * D), "test_error": encodings / (2 * D)}.get(name, 0.0)
+    # 5/d for unknown terms of order 1/d
+    assert value == pytest.approx(getattr(point, name), abs=4 * error + 5 / D * getattr(point, name))
+    assert error < 0.05 * value
+
+
+def test_uniform_attention_averages_the_encodings():
+    """S = 1/L: opposite encodings cancel; orthonormal ones leave L·(1/L)²·L = 1."""
+    zero = Overlaps(*(np.array([[x]]) for x in (1e-16, 0.0, 0.0, 1.0)))
+    assert encoding_term(TASK, zero) == pytest.approx(0, abs=1e-12)
+    orthonormal = TeacherStudent(omega=0.3, L=3, A=np.full((3, 3), 1 / 3))
+    zero = Overlaps(np.array([[1e-16]]), np.zeros((1, 1)), np.zeros((3, 1)), np.ones((1, 1)))
+    assert encoding_term(orthonormal, zero) == pytest.approx(1, abs=1e-9)
+
+
+def test_regression_on_the_teacher_finds_the_intercept_and_its_error():
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(300):
+        x = pd.Series(1 + 0.05 * rng.standard_normal(20))
+        found.append(at_unit_teacher(3.0 + 2.0 * (x - 1) + 0.1 * rng.standard_normal(20), x))
+    values, errors = np.array(found).T
+    assert np.mean(values) == pytest.approx(3.0, abs=0.01)
+    assert np.std(values) == pytest.approx(np.mean(errors), rel=0.15)
+
+
+def test_lowest_run_is_chosen_on_the_positional_side_only():
+    runs = pd.DataFrame(
+        {"alpha": 1.0, "seed": [0, 0, 0, 1], "m": [0.3, 0.3, 0.0, 0.2], "theta": [0.0, 0.1, 0.3, 0.0],
+         "train_loss": [3.0, 2.0, 1.0, 5.0]}
+    )  # fmt: skip
+    assert sorted(lowest_positional(runs).train_loss) == [2.0, 5.0]
+
+
+def test_mean_and_error_is_the_standard_error_of_the_mean():
+    summary = mean_and_error(pd.Series([1.0, 3.0, 5.0], index=[0.5, 0.5, 0.5]))
+    assert summary["mean"].item() == 3.0 and summary["error"].item() == pytest.approx(2 / np.sqrt(3))
