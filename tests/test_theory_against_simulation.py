@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from agreement import at_unit_teacher
+from reference import FOLDER
 from selection import lowest_positional, mean_and_error
 
 from solvable_attention import TeacherStudent, fixed_point, simulate
@@ -62,3 +63,31 @@ def test_lowest_run_is_chosen_on_the_positional_side_only():
 def test_mean_and_error_is_the_standard_error_of_the_mean():
     summary = mean_and_error(pd.Series([1.0, 3.0, 5.0], index=[0.5, 0.5, 0.5]))
     assert summary["mean"].item() == 3.0 and summary["error"].item() == pytest.approx(2 / np.sqrt(3))
+
+
+@pytest.mark.parametrize("alpha", [0.5075, 1.005, 1.5025, 2.0])
+def test_published_runs_agree_with_ours(alpha):
+    """The authors' descent at d = 1000, ω = .3: our means lie within 3 of their standard deviations."""
+    start = "positional" if alpha < 1.25 else "semantic"
+    mean, deviation = (published_run(f"published_runs_standardA_{kind}.csv", alpha, start) for kind in ("mean", "std"))
+    frames = [simulate(TASK, d=1000, alpha=alpha, seed=seed, starts=[start], root_seed=11) for seed in range(4)]
+    ours = pd.concat(frames)
+    columns = {
+        "train_loss": ("attention_train_error_mean", 1000),  # theirs is R, ours R/d
+        "test_error": ("attention_gen_error_mean", 1),
+        "m": ("attention_mag_mean", 1),
+        "theta": ("attention_theta_mean", 1 / TASK.rho),  # theirs is Q·Q⋆/d, ours times σ²
+    }
+    for name in ("train_loss", "test_error", "m" if start == "positional" else "theta"):
+        column, scale = columns[name]
+        assert abs(ours[name].mean() - mean[column] / scale) <= 3 * deviation[column] / scale, name
+
+
+def published_run(file, alpha, start) -> pd.Series:
+    if not (FOLDER / file).is_file():
+        pytest.skip(f"{file} is not part of the repository")
+    table = pd.read_csv(FOLDER / file)
+    task = (table.sigma == 0.5) & (table.omega == 0.3) & (table.attention_lmbda == 0.01)
+    informed = table.informed.astype(str) == str(start == "semantic")
+    (row,) = [row for _, row in table[task & informed & np.isclose(table.alpha, alpha, atol=1e-3)].iterrows()]
+    return row
