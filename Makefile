@@ -1,6 +1,6 @@
 # Two commands do everything on a machine with Python 3.11, git and make: `make figures` and `make test`.
 
-PYTHON ?= python3
+PYTHON ?= $(shell command -v python3.11 || echo python3)
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 VENV := .venv
 BIN := $(VENV)/bin

@@ -22,6 +22,9 @@ localrules:
     simulations,
     baseline,
     paper_figures,
+    gather,
+    figure2,
+    agreement,
 
 
 # The tables are named beside the figures: a fresh clone holds the committed figures, and has to compute all the same.

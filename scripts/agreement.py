@@ -13,6 +13,7 @@ from cli import run, task_options, tasks_from
 from selection import lowest_positional
 from tables import complete_file, read_table
 
+from solvable_attention.errors import ArgumentError
 from solvable_attention.finite_d import encoding_term
 from solvable_attention.overlaps import Overlaps
 
@@ -41,6 +42,8 @@ def main(fixed_points, runs, slice_name, restarts, output, **options):
         rows += compare(task, point, single, "one start")
         if point.branch == "positional":
             rows += compare(task, point, lowest[lowest.alpha == alpha], f"lowest of {noisy.restart.max() + 1}")
+    if not rows:
+        raise ArgumentError(f"{fixed_points}: has no converged point at an α of {restarts!r}, allowed is one at least")
     text = report(pd.DataFrame(rows), int(minimisers.d.iloc[0]), minimisers.seed.nunique())
     with complete_file(output) as temporary:
         temporary.write_text(text, encoding="utf-8")
@@ -75,11 +78,16 @@ def compare(task, point, runs: pd.DataFrame, kind: str) -> list[dict]:
 
 
 def at_unit_teacher(values: pd.Series, teacher_variance: pd.Series) -> tuple[float, float]:
-    """Intercept, at ‖Q⋆‖²/d = 1, of the regression of a number on ‖Q⋆‖²/d over data sets, and its standard error."""
+    """Intercept, at ‖Q⋆‖²/d = 1, of the regression of a number on ‖Q⋆‖²/d over data sets, and its standard error.
+
+    Fewer than three data sets allow no regression: mean and standard error of the mean, NaN for one data set.
+    """
+    if len(values) < 3:
+        return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
     design = np.column_stack([np.ones(len(values)), teacher_variance - 1.0])
-    coefficients, (square,), *_ = np.linalg.lstsq(design, values.to_numpy())
-    covariance = np.linalg.inv(design.T @ design) * square / (len(values) - 2)
-    return float(coefficients[0]), float(np.sqrt(covariance[0, 0]))
+    coefficients = np.linalg.lstsq(design, values.to_numpy())[0]
+    square = np.sum((values - design @ coefficients) ** 2) / (len(values) - 2)
+    return float(coefficients[0]), float(np.sqrt(square * np.linalg.inv(design.T @ design)[0, 0]))
 
 
 def report(rows: pd.DataFrame, d: int, seeds: int) -> str:

@@ -18,8 +18,8 @@ def run(command: click.Command) -> None:
         command.main(standalone_mode=False)
     except click.exceptions.Abort:
         sys.exit("interrupted")
-    except (click.ClickException, ArgumentError, OSError) as error:
-        message = error.format_message() if isinstance(error, click.ClickException) else str(error)
+    except (click.ClickException, ArgumentError, OSError, MemoryError) as error:
+        message = error.format_message() if isinstance(error, click.ClickException) else str(error) or repr(error)
         print(f"error: {' '.join(message.split())}", file=sys.stderr)
         sys.exit(2)
 

@@ -16,9 +16,11 @@ SYMBOL = {"semantic": r"\theta", "positional": "m"}
 # Marker of each kind of run: single starts, the lowest of many, the published protocol.
 MARKERS = {
     "minimisers": {"fmt": "o", "ms": 3},
-    "lowest": {"fmt": "s", "ms": 5.5, "mfc": "none"},
+    "lowest": {"fmt": "s", "ms": 5.5},
     "descent": {"fmt": "x", "ms": 4.5},
+    "baseline": {"fmt": "D", "ms": 2},
 }
+OPEN_MARKERS = ("lowest", "descent")
 SCALE = 1e3  # losses are drawn in units of 1e-3
 
 
@@ -74,9 +76,9 @@ class Slice:
 
     @property
     def winner(self) -> pd.Series:
-        """By α, the branch of smaller training loss in theory."""
-        losses = {b: self.theory[b].train_loss.where(self.theory[b].converged) for b in COLOUR}
-        return pd.DataFrame(losses).idxmin(axis=1)
+        """By α, the branch of smaller training loss in theory; only where both converged."""
+        losses = pd.DataFrame({b: self.theory[b].train_loss.where(self.theory[b].converged) for b in COLOUR})
+        return losses.dropna().idxmin(axis=1)
 
     def winning(self, kind: str, branch: str) -> pd.DataFrame:
         """Runs from the branch's start, at the α where that start has the smaller mean training loss.
@@ -99,12 +101,13 @@ def _of_one_d(runs: pd.DataFrame, name: str) -> pd.DataFrame:
     return runs
 
 
-def points(axis, summary: pd.DataFrame, colour, unfinished=(), label=None, **marker):
-    """Means with error bars; hollow at the α in `unfinished`, where a run did not converge."""
-    hollow = summary.index.isin(list(unfinished))
-    for part, fill in ((summary[~hollow], colour), (summary[hollow], "white")):
+def points(axis, kind: str, summary: pd.DataFrame, colour, unfinished=(), label=None):
+    """Means with error bars; pale at the α in `unfinished`, where a run did not converge, and hollow if dots."""
+    lost = summary.index.isin(list(unfinished))
+    face = "none" if kind in OPEN_MARKERS else colour
+    for part, fill, alpha in ((summary[~lost], face, 1.0), (summary[lost], "none", 0.5)):
         if len(part):
-            style = {"mfc": fill, "mec": colour, "ecolor": colour, "mew": 0.8, "elinewidth": 0.8, **marker}
+            style = {"mfc": fill, "color": colour, "mew": 0.8, "elinewidth": 0.8, "alpha": alpha, **MARKERS[kind]}
             axis.errorbar(part.index, part["mean"], part["error"], label=label, **style)
             label = None  # one entry in the legend, whichever part comes first
 
@@ -115,8 +118,8 @@ def unfinished(kind: str, runs: pd.DataFrame) -> pd.Index:
     return done.index[~done & (kind != "descent")]
 
 
-def theory_line(axis, curve: pd.Series, converged: pd.Series, colour, **options):
-    axis.plot(curve.index, curve.where(converged), color=colour, zorder=1, **options)
+def lost_points(axis, curve: pd.Series, converged: pd.Series, colour):
+    """Hollow circles where theory did not converge."""
     lost = curve[~converged].dropna()
     axis.plot(lost.index, lost, "o", mfc="white", mec=colour, ms=4)
 
@@ -127,31 +130,33 @@ def branch_lines(axis, data: Slice, column_of, scale, label):
         theory = data.theory[branch]
         curve = scale * theory[column_of[branch]]
         axis.plot(curve.index, curve.where(theory.converged), color=colour, lw=0.7, alpha=0.6, zorder=0)
-        wins = (data.winner == branch).reindex(theory.index)
-        theory_line(axis, curve.where(wins), theory.converged, colour, label=label(branch))
+        wins = (data.winner == branch).reindex(theory.index, fill_value=False)
+        axis.plot(curve.index, curve.where(wins & theory.converged), color=colour, zorder=1, label=label(branch))
+        lost_points(axis, curve, theory.converged, colour)
 
 
 def branch_points(axis, data: Slice, column_of, scale):
-    for kind, marker in MARKERS.items():
+    for kind in data.runs:
         for branch, colour in COLOUR.items():
             runs = data.winning(kind, branch)
             summary = mean_and_error(scale * runs.set_index("alpha")[column_of[branch]])
-            points(axis, summary, colour, unfinished(kind, runs), **marker)
+            points(axis, kind, summary, colour, unfinished(kind, runs))
 
 
 def draw_loss_difference(axis, data: Slice):
     semantic, positional = data.theory["semantic"], data.theory["positional"]
     difference = SCALE * (semantic.train_loss - positional.train_loss)
-    theory_line(axis, difference, semantic.converged & positional.converged, NEUTRAL, label="theory")
-    colours = {"minimisers": NEUTRAL, "lowest": POSITIONAL, "descent": SEMANTIC}
-    labels = {"minimisers": "minimisers", "lowest": f"lowest of {data.starts}", "descent": "descent, 5000 steps"}
-    labels["descent"] = f"descent, {int(data.runs['descent'].iterations.max())} steps"
+    converged = semantic.converged & positional.converged
+    axis.plot(difference.index, difference.where(converged), color=NEUTRAL, zorder=1, label="theory")
+    lost_points(axis, difference, converged, NEUTRAL)
+    steps = int(data.runs["descent"].iterations.max())
+    labels = {"minimisers": "minimisers", "lowest": f"lowest of {data.starts}", "descent": f"descent, {steps} steps"}
     for kind, runs in data.runs.items():
         semantic_runs = runs if kind == "descent" else data.runs["minimisers"]
         loss = {s: r[r.start == s].set_index(["alpha", "seed"]).train_loss
                 for s, r in (("semantic", semantic_runs), ("positional", runs))}  # fmt: skip
         summary = mean_and_error(SCALE * (loss["semantic"] - loss["positional"]).dropna())
-        points(axis, summary, colours[kind], unfinished(kind, runs), label=labels[kind], **MARKERS[kind])
+        points(axis, kind, summary, NEUTRAL, unfinished(kind, runs), label=labels[kind])
     axis.axhline(0, color="0.7", lw=0.7, zorder=0)
     axis.set_ylabel(r"$\varepsilon_t^{\rm sem}-\varepsilon_t^{\rm pos}$  $[10^{-3}]$")
     axis.legend(fontsize="small", loc="lower left")
@@ -162,20 +167,19 @@ def draw_overlaps(axis, data: Slice):
     branch_lines(axis, data, OVERLAP, scale, lambda branch: rf"${SYMBOL[branch]}/\sigma^2$, {branch}")
     branch_points(axis, data, OVERLAP, scale)
     axis.set_ylabel("overlap of the global minimum")
-    axis.set_ylim(-0.03, 1.2)
     axis.legend(fontsize="small", loc="lower right")
 
 
 def draw_test_error(axis, data: Slice):
     test_error = dict.fromkeys(COLOUR, "test_error")
-    branch_lines(axis, data, test_error, SCALE, lambda branch: f"{branch}")
+    branch_lines(axis, data, test_error, SCALE, str)
     branch_points(axis, data, test_error, SCALE)
     exact = SCALE * data.linear.theory_test_error.iloc[0]
     axis.axhline(exact, color=BASELINE, ls="--", lw=1.2, zorder=0, label="linear baseline")
     fitted = mean_and_error(SCALE * data.linear.set_index("alpha").test_error)
-    points(axis, fitted, BASELINE, fmt="D", ms=2)
+    points(axis, "baseline", fitted, BASELINE)
     axis.set_ylabel(r"test error $\varepsilon_g$  $[10^{-3}]$")
-    axis.set_ylim(0, 5)
+    axis.set_ylim(bottom=0)
     axis.legend(fontsize="small", loc="lower left")
 
 
@@ -203,14 +207,15 @@ def caption_of(data: Slice) -> str:
 that of the positional minimum. (b) Overlaps m/σ² and θ/σ² of the minimum of smaller training loss. (c) Its test error,
 and that of the linear positional baseline (dashed, theory; diamonds, fitted to the same data).
 
-Lines: state evolution, thick where the branch is the global minimum; points that did not converge ({open_theory}) are
-hollow. Vertical lines: {marks} (theory, interpolated on the branches).
+Lines: state evolution, thick where the branch is the global minimum, thin where it is not; points that did not converge
+({open_theory}) are hollow. Vertical lines: {marks} (theory, interpolated on the branches). In (b) and (c) runs are
+shown of the start whose mean training loss is the smaller one at that α.
 
 Dots: minimisers (L-BFGS) from one positional and one semantic start on the same {seeds["minimisers"]} data sets. Below
 the onset of the semantic branch the rough landscape remembers its start, and semantic starts end above theory. Squares:
-the lowest of {data.starts} noisy positional starts that ended with m > θ, {seeds["lowest"]} data sets. Crosses: the
-published protocol, {steps} steps of gradient descent, {seeds["descent"]} data sets. An α where a run did not converge
-is hollow ({open_runs} runs of dots and squares). Error bars: standard error of the mean over data sets, in (a) of the
+the lowest of {data.starts} noisy positional starts that ended with m > θ, {seeds["lowest"]} data sets. Crosses: {steps}
+steps of gradient descent, the published protocol, {seeds["descent"]} data sets. An α where a dot or square holds a run
+that did not converge is pale ({open_runs} runs). Error bars: standard error of the mean over data sets, in (a) of the
 paired difference on common data.
 """
 

@@ -1,9 +1,11 @@
 """One sorted table from the parts that jobs wrote."""
 
+import time
+
 import click
 import pandas as pd
 from cli import run
-from tables import TABLES, Clock, description_of, read_table, write_table
+from tables import TABLES, description_of, read_table, write_table
 
 from solvable_attention.errors import ArgumentError
 
@@ -14,11 +16,11 @@ from solvable_attention.errors import ArgumentError
 @click.option("--output", type=click.Path(dir_okay=False), required=True, help="Parquet file to write.")
 @click.argument("parts", nargs=-1, required=True, type=click.Path())
 def main(table, rows, output, parts):
-    clock = Clock()
+    started = time.perf_counter()
     frame = pd.concat([read_table(table, part) for part in parts], ignore_index=True)
     if len(frame) != rows:
         raise ArgumentError(f"{output}: the parts hold {len(frame)} rows, allowed for this grid is {rows}")
-    write_table(frame, table, output, clock, {part: description_of(part)["made_from"] for part in parts})
+    write_table(frame, table, output, started, {part: description_of(part)["made_from"] for part in parts})
 
 
 if __name__ == "__main__":

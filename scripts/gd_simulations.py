@@ -1,10 +1,12 @@
 """Train students at finite d: all tasks, starts and restarts of one (d, α) on each of the given data sets."""
 
 
+import time
+
 import click
 import pandas as pd
 from cli import run, task_options, tasks_from
-from tables import Clock, write_table
+from tables import write_table
 from tqdm import tqdm
 
 from solvable_attention.simulation import simulate
@@ -27,12 +29,12 @@ from solvable_attention.simulation import simulate
 @click.option("--noisy-std", type=float, help="Their standard deviation.")
 @click.option("--output", type=click.Path(dir_okay=False), required=True, help="Parquet file to write.")
 def main(seeds, output, **options):
-    clock, made_from = Clock(), {"seeds": seeds, **options}
+    started, made_from = time.perf_counter(), {"seeds": seeds, **options}
     experiment, tasks = tasks_from(options)
     given = {key: value for key, value in options.items() if value is not None}
     frames = [simulate(tasks, seed=seed, **given) for seed in tqdm(seeds, desc="data sets", disable=None)]
     frame = pd.concat(frames, ignore_index=True).assign(experiment=experiment)
-    write_table(frame, "runs", output, clock, made_from)
+    write_table(frame, "runs", output, started, made_from)
 
 
 if __name__ == "__main__":

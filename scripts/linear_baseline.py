@@ -1,14 +1,15 @@
 """Fit the linear positional baseline at finite d, on the data sets that the simulations use."""
 
 import itertools
+import time
 
 import click
 import pandas as pd
 from cli import run, task_options, tasks_from
-from tables import Clock, write_table
+from tables import write_table
 from tqdm import tqdm
 
-from solvable_attention.baseline import fit_linear_baseline
+from solvable_attention.simulation import fit_linear_baseline
 
 
 @click.command(help=__doc__)
@@ -20,7 +21,7 @@ from solvable_attention.baseline import fit_linear_baseline
 @click.option("--ridge", type=float, default=1e-4, show_default=True, help="Ridge of the baseline.")
 @click.option("--output", type=click.Path(dir_okay=False), required=True, help="Parquet file to write.")
 def main(d, alpha, seed, root_seed, ridge, output, **options):
-    clock = Clock()
+    started = time.perf_counter()
     made_from = {"d": d, "alpha": alpha, "seed": seed, "root_seed": root_seed, "ridge": ridge, **options}
     experiment, tasks = tasks_from(options)
     data_sets = tqdm(list(itertools.product(d, alpha, seed)), desc="data sets", disable=None)
@@ -29,7 +30,7 @@ def main(d, alpha, seed, root_seed, ridge, output, **options):
         for dimension, a, number in data_sets
     ]
     frame = pd.concat(frames, ignore_index=True).assign(experiment=experiment)
-    write_table(frame, "linear", output, clock, made_from)
+    write_table(frame, "linear", output, started, made_from)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,9 @@ import hashlib
 import json
 import os
 import sys
-import tempfile
 import time
-from importlib.metadata import version
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
@@ -20,6 +20,7 @@ import pandera.pandas as pa
 import pyarrow as arrow
 import pyarrow.parquet as parquet
 
+from solvable_attention import __version__
 from solvable_attention.errors import ArgumentError
 
 _METADATA_KEY = b"solvable_attention"
@@ -48,6 +49,7 @@ _COLUMNS = {
         "quadrature_error": _number(0, nullable=True),
         "converged": pa.Column(bool),
         "merged": pa.Column(bool),
+        "two_well_weight": _number(0, 1, nullable=True),
         "train_loss_error": _number(0, nullable=True),
         "test_error_error": _number(0, nullable=True),
     },
@@ -93,16 +95,6 @@ _KEYS = {
 TABLES = tuple(_COLUMNS)
 
 
-class Clock:
-    """Seconds since the start of the program that makes a table."""
-
-    def __init__(self):
-        self._start = time.perf_counter()
-
-    def seconds(self) -> float:
-        return time.perf_counter() - self._start
-
-
 def check_table(frame: pd.DataFrame, table: str, where: str) -> pd.DataFrame:
     """The frame with its columns in order, rows sorted by their key; ArgumentError unless it fits the schema."""
     schema = pa.DataFrameSchema(_COLUMNS[table], strict=True, unique=_KEYS[table])
@@ -115,13 +107,16 @@ def check_table(frame: pd.DataFrame, table: str, where: str) -> pd.DataFrame:
     return frame[list(_COLUMNS[table])].sort_values(_KEYS[table], ignore_index=True)
 
 
-def write_table(frame: pd.DataFrame, table: str, path: str | Path, clock: Clock, made_from: dict) -> None:
-    """Check, sort and write a table. The file appears complete or not at all; `made_from` are the arguments."""
+def write_table(frame: pd.DataFrame, table: str, path: str | Path, started: float, made_from: dict) -> None:
+    """Check, sort and write a table. The file appears complete or not at all.
+
+    started : time.perf_counter() at the start of the work; made_from : the arguments that determine the table.
+    """
     frame = check_table(frame, table, str(path))
     description = {
         "made_from": hashlib.sha256(json.dumps(made_from, sort_keys=True, default=str).encode()).hexdigest()[:16],
-        "version": version("solvable-attention"),
-        "seconds": round(clock.seconds(), 3),
+        "version": __version__,
+        "seconds": round(time.perf_counter() - started, 3),
     }
     columns = arrow.Table.from_pandas(frame, preserve_index=False)
     metadata = {**columns.schema.metadata, _METADATA_KEY: json.dumps(description).encode()}
@@ -141,31 +136,26 @@ def read_table(table: str, path: str | Path) -> pd.DataFrame:
 
 
 def description_of(path: str | Path) -> dict:
-    """The metadata that `write_table` left: made_from, version, seconds."""
-    return json.loads(parquet.read_schema(path).metadata[_METADATA_KEY])
+    """The metadata that `write_table` left: made_from, version, seconds; ArgumentError for a table from elsewhere."""
+    metadata = parquet.read_schema(path).metadata or {}
+    if _METADATA_KEY not in metadata:
+        raise ArgumentError(f"{path}: was not written by this program; delete it and run again")
+    return json.loads(metadata[_METADATA_KEY])
 
 
-class complete_file:
-    """Context that gives a temporary name beside `path` and moves it there once everything was written."""
+@contextmanager
+def complete_file(path: str | Path) -> Iterator[Path]:
+    """A temporary name beside `path`; the file moves to `path` once everything was written, and never half of it.
 
-    def __init__(self, path: str | Path):
-        self._path = Path(path)
-
-    def __enter__(self) -> Path:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".", suffix=self._path.suffix, dir=self._path.parent)
-        os.close(handle)
-        self._temporary = Path(name)
-        return self._temporary
-
-    def __exit__(self, kind, *_):
-        if kind is not None:
-            self._temporary.unlink(missing_ok=True)
-            return
-        with open(self._temporary, "rb+") as written:
+    The name is always the same, so that what a kill leaves behind is overwritten by the next run.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        yield temporary
+        with open(temporary, "rb+") as written:
             os.fsync(written.fileno())
-        # mkstemp makes files private; a table has the permissions of any new file.
-        mask = os.umask(0)
-        os.umask(mask)
-        self._temporary.chmod(0o666 & ~mask)
-        os.replace(self._temporary, self._path)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,9 +1,11 @@
 """Fixed points of the state evolution along α, for one branch of one or several tasks."""
 
+import time
+
 import click
 import pandas as pd
 from cli import run, task_options, tasks_from
-from tables import Clock, write_table
+from tables import write_table
 
 from solvable_attention.coordinates import BRANCHES
 from solvable_attention.fixed_points import branch
@@ -16,10 +18,10 @@ from solvable_attention.solution import FixedPoint
 @click.option("--alpha", type=float, multiple=True, required=True, help="Sample complexity α; repeat for a grid.")
 @click.option("--output", type=click.Path(dir_okay=False), required=True, help="Parquet file to write.")
 def main(name, alpha, output, **options):
-    clock, made_from = Clock(), {"branch": name, "alpha": alpha, **options}
+    started, made_from = time.perf_counter(), {"branch": name, "alpha": alpha, **options}
     experiment, tasks = tasks_from(options)
     points = [point for task in tasks for point in branch(task, alpha, name)]
-    write_table(pd.DataFrame([row(experiment, p) for p in points]), "fixed_points", output, clock, made_from)
+    write_table(pd.DataFrame([row(experiment, p) for p in points]), "fixed_points", output, started, made_from)
 
 
 def row(experiment: str, point: FixedPoint) -> dict:
@@ -27,7 +29,7 @@ def row(experiment: str, point: FixedPoint) -> dict:
     return {
         "experiment": experiment,
         **{key: getattr(point.task, key) for key in ("omega", "sigma", "lam")},
-        **{key: getattr(point, key) for key in (*names, "converged", "merged")},
+        **{key: getattr(point, key) for key in (*names, "converged", "merged", "two_well_weight")},
         "train_loss_error": point.errors["train_loss"],
         "test_error_error": point.errors["test_error"],
     }

@@ -4,10 +4,12 @@
 A transition that the grid does not hold is a row whose alpha is missing.
 """
 
+import time
+
 import click
 import pandas as pd
 from cli import run, task_options, tasks_from
-from tables import Clock, description_of, read_table, write_table
+from tables import description_of, read_table, write_table
 
 from solvable_attention.baseline import linear_baseline
 from solvable_attention.crossings import last_crossing
@@ -20,7 +22,7 @@ from solvable_attention.errors import ArgumentError
 @click.option("--positional", type=click.Path(), required=True, help="Fixed points of the positional branch.")
 @click.option("--output", type=click.Path(dir_okay=False), required=True, help="Parquet file to write.")
 def main(semantic, positional, output, **options):
-    clock = Clock()
+    started = time.perf_counter()
     made_from = {"branches": [description_of(path)["made_from"] for path in (semantic, positional)], **options}
     experiment, tasks = tasks_from(options)
     if len(tasks) != 1:
@@ -31,7 +33,7 @@ def main(semantic, positional, output, **options):
     excess = branches.test_error - linear_baseline(tasks[0]).test_error
     found = {"alpha_c": (difference, error), "alpha_l": (excess, branches.test_error_error)}
     rows = [row(experiment, tasks[0], kind, *curve) for kind, curve in found.items()]
-    write_table(pd.DataFrame(rows), "transitions", output, clock, made_from)
+    write_table(pd.DataFrame(rows), "transitions", output, started, made_from)
 
 
 def converged(path: str) -> pd.DataFrame:

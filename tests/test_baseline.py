@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from solvable_attention.attention import teacher_attention
-from solvable_attention.baseline import fit_linear_baseline, linear_baseline, linear_test_error
+from solvable_attention.baseline import linear_baseline, linear_test_error
+from solvable_attention.simulation import fit_linear_baseline
 from solvable_attention.simulation.data import draw_dataset, draw_tokens
 from solvable_attention.task import TeacherStudent
 

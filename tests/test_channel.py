@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from solvable_attention.attention import teacher_attention
 from solvable_attention.channel import general_moments, global_prox
 from solvable_attention.overlaps import Overlaps
-from solvable_attention.pair_channel import pair_moments, pair_prox, two_well_weight
+from solvable_attention.pair_channel import pair_moments, pair_prox, pair_two_well_weight
 from solvable_attention.quadrature import sobol, split_gauss_hermite, split_sobol
 from solvable_attention.task import TeacherStudent
 
@@ -98,8 +98,8 @@ def test_envelope_gradient_is_minus_g(draws):
 
 def test_two_wells_are_rare_on_the_semantic_branch_and_common_below_its_onset():
     task, rule = TeacherStudent(0.3), sobol(4, 13, 0)
-    assert two_well_weight(task, STATES["semantic"], rule) == 0.0
-    assert two_well_weight(task, overlaps(0.05, 0, 29.0, 0.04), rule) > 0.1
+    assert pair_two_well_weight(task, STATES["semantic"], rule) == 0.0
+    assert pair_two_well_weight(task, overlaps(0.05, 0, 29.0, 0.04), rule) > 0.1
 
 
 def test_a_rule_of_the_wrong_dimension_is_refused():

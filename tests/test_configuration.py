@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 from code_files import code_files
-from configuration import ConfigError, alpha_grid, check, task_grid
+from configuration import ConfigError, check
+from grids import alpha_grid, task_grid
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -70,18 +71,28 @@ def test_paper_overlay_has_the_papers_grid_in_its_descent(config):
         ("experiments.slice.simulations.optimizer", "sgd", ["simulations.optimizer", "sgd", "lbfgs"]),
         ("experiments.slice.simulations.seeds", 0, ["simulations.seeds", "is 0", "≥ 1"]),
         ("experiments.slice.simulations.seeds", 1.5, ["simulations.seeds", "1.5", "whole number"]),
-        ("experiments.../../evil", {"omega": [0.3], "sigma": [0.5], "lam": [0.01]}, ["experiments", "letters"]),
+        ("experiments.../../evil", "the descent", ["experiments", "letters"]),
         ("results", "../elsewhere", ["results", "../elsewhere", "relative folder"]),
         ("results", "/etc", ["results", "/etc", "relative folder"]),
         ("seed", -1, ["seed", "-1", "[0, 2^32)"]),
         ("device", "tpu", ["device", "tpu", "cpu or cuda"]),
         ("figure2.slice", "none", ["figure2.slice", "none", "slice, restarts, descent"]),
+        ("figure2.slice", "descent", ["figure2.slice", "descent", "part theory"]),
+        ("experiments.slice.theory.branches", ["semantic"], ["slice.theory.branches", "semantic and positional"]),
+        ("experiments.descent.omega", [0.3, 0.4], ["descent.omega", "[0.3, 0.4]", "[0.3]"]),
+        ("experiments.descent.simulations.d", [500], ["descent.simulations.d", "500", "one value"]),
+        ("experiments.restarts.simulations.alphas", [0.7], ["restarts.simulations.alphas", "0.7", "slice"]),
+        ("experiments.slice.simulations.alphas.stop", float("inf"), ["simulations.alphas.stop", "inf", "finite"]),
+        ("experiments.slice.simulations.seeds", 24.0, ["simulations.seeds", "24.0", "whole number"]),
+        ("experiments.slice.simulations.restarts", 3, ["slice.simulations.restarts", "no effect", "random"]),
+        ("experiments.slice.lam", [0.0123456789], ["slice.lam", "0.0123456789", "6 digits"]),
+        ("experiments.empty", {"omega": [0.3], "sigma": [0.5], "lam": [0.01]}, ["experiments.empty", "theory"]),
     ],
 )
 def test_bad_values_are_named_in_one_line(config, path, value, words):
     if path.startswith("experiments.../"):
         changed = copy.deepcopy(config)
-        changed["experiments"]["../../evil"] = value
+        changed["experiments"]["../../evil"] = changed["experiments"]["descent"]
     else:
         changed = change(config, path, value)
     with pytest.raises(ConfigError) as refusal:

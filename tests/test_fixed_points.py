@@ -7,6 +7,7 @@ import pytest
 from reference import read_reference
 
 from solvable_attention.channel import channel_moments
+from solvable_attention.encodings import encoding_factor
 from solvable_attention.fixed_points import branch, fixed_point
 from solvable_attention.overlaps import free_energy, pinned
 from solvable_attention.quadrature import sobol, split_gauss_hermite, split_sobol
@@ -34,24 +35,31 @@ def test_two_expressions_of_the_training_loss_agree(point):
     assert point.free_energy == pytest.approx(point.train_loss, rel=1e-9)
 
 
-def test_free_energy_is_stationary_and_its_gradients_are_the_hats(point):
-    """∂(αM)/∂m = m̂ and so on: the channel's averages are the gradients of its energy, up to quadrature."""
-    fields = [n for n in ("K", "chi", "t", "mu") if np.abs(getattr(point.overlaps, n)).max() > 0]
-    scale = {n: np.abs(getattr(point.overlaps, n)).max() for n in fields}
-    for name in fields:
-        step = 1e-3 * scale[name]
-        shifted = [replace(point.overlaps, **{name: getattr(point.overlaps, name) + s * step}) for s in (1, -1)]
-        energies = [free_energy(TASK, point.alpha, o, pinned(moments(o), point.branch)) for o in shifted]
-        # relative to the loss, per relative change of the order parameter
-        assert abs(energies[0] - energies[1]) / (2e-3) < 2e-3 * point.train_loss, name
+def test_channel_averages_are_the_gradients_of_the_mean_envelope(point):
+    """With M = E min_z[…]: ∂M/∂μ = −μ̂, ∂M/∂χ = −k̂/2, ∂M/∂K = v̂/2 at fixed t, ∂M/∂t = −t̂ (hats without α)."""
+    exact = pinned(moments(point.overlaps), point.branch)
+    expected = {"mu": -exact.mu_hat, "chi": -exact.k_hat / 2, "K": exact.v_hat / 2, "t": -exact.t_hat}
+    for name, value in expected.items():
+        at = getattr(point.overlaps, name)
+        if np.any(at):
+            step = 1e-3 * at
+            up, down = (moments(replace(point.overlaps, **{name: at + s * step})).moreau for s in (1, -1))
+            # relative to the envelope, for a relative change of the order parameter
+            change = (up - down) / 2e-3
+            assert change == pytest.approx(float((value * at).sum()), abs=2e-4 * exact.moreau), name
+
+
+def test_free_energy_is_stationary(point):
+    for name in ("K", "chi", "t", "mu"):
+        at = getattr(point.overlaps, name)
+        if np.any(at):
+            shifted = [replace(point.overlaps, **{name: (1 + s) * at}) for s in (1e-3, -1e-3)]
+            up, down = (free_energy(TASK, point.alpha, o, pinned(moments(o), point.branch)) for o in shifted)
+            assert abs(up - down) / 2e-3 < 2e-3 * point.train_loss, name
 
 
 def moments(overlaps):
     return channel_moments(TASK, overlaps, RULE)
-
-
-def test_overlaps_respect_cauchy_schwarz(point):
-    assert point.theta**2 <= TASK.rho * point.q and point.m >= 0 and point.theta >= 0
 
 
 def test_reported_quadrature_error_covers_an_independent_rule(point):
@@ -64,6 +72,26 @@ def test_reported_quadrature_error_covers_an_independent_rule(point):
         values = [getattr(o, name) for o in others]
         allowed = point.errors[name] + 3 * np.std(values, ddof=1)
         assert abs(getattr(point, name) - np.mean(values)) <= allowed, name
+
+
+# (α, ω, branch, m or θ, V, ε_t, ε_g), solved with the split rule of order 40
+PINNED = [
+    (2.0, 0.3, "positional", 0.258226, 11.369, 0.004512759, 0.003473064),
+    (2.0, 0.3, "semantic", 0.158159, 12.6684, 0.003590618, 0.001404204),
+    (1.24, 0.3, "positional", 0.252286, 14.9602, 0.002697222, 0.003392977),
+    (0.9, 0.3, "semantic", 0.0808517, 23.588, 0.002150518, 0.003116824),
+    (2.0, 0.4, "semantic", 0.148048, 14.3122, 0.003791144, 0.001642852),
+    (0.5, 0.1, "positional", 0.180883, 22.7741, 0.001362431, 0.004390326),
+]
+
+
+@pytest.mark.parametrize(("alpha", "omega", "name", "order", "V", "train_loss", "test_error"), PINNED)
+def test_values_stay_what_a_finer_rule_gives(alpha, omega, name, order, V, train_loss, test_error):
+    point = fixed_point(TeacherStudent(omega), alpha, name)
+    assert (point.m if name == "positional" else point.theta) == pytest.approx(order, rel=1e-3)
+    assert pytest.approx(V, rel=2e-3) == point.V
+    assert point.train_loss == pytest.approx(train_loss, rel=1e-4)
+    assert point.test_error == pytest.approx(test_error, rel=5e-4)
 
 
 @pytest.mark.parametrize("row", read_reference("theory_targets.csv"), ids=str)
@@ -156,6 +184,26 @@ def test_correlated_tokens_by_the_general_path():
     assert point.test_error == pytest.approx(0.00110, rel=0.01)
 
 
+def test_positional_branch_with_orthonormal_encodings():
+    """P = I instead of p_1 = −p_2: the places still differ, m_1 = −m_2 by symmetry, and m_1 is positive by gauge."""
+    task = TeacherStudent(0.3, encodings_gram=np.eye(2))
+    point = fixed_point(task, 1.0, "positional")
+    m_1, m_2 = (encoding_factor(task) @ point.overlaps.mu)[:, 0]
+    assert point.converged and not point.merged
+    assert point.m == m_1 > 0.05 and m_2 == pytest.approx(-m_1, rel=0.1)
+
+
+def test_mixed_starts_end_in_a_pure_branch():
+    point = fixed_point(TASK, 1.5, "mixed")
+    assert point.converged and min(abs(point.m), abs(point.theta)) < 1e-3
+
+
+def test_half_space_rules_are_refused_where_they_are_wrong():
+    mixed = replace(fixed_point(TASK, 1.5, "semantic").overlaps, mu=np.array([[0.1]]))
+    with pytest.raises(ValueError, match=r"^rule: covers a half space"):
+        channel_moments(TASK, mixed, RULE)
+
+
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [((0.0, "semantic"), "alpha"), ((float("inf"), "semantic"), "alpha"), ((1.0, "lexical"), "branch")],
@@ -168,5 +216,7 @@ def test_bad_arguments_are_named(arguments, name):
 def test_empty_grid_and_bad_mixing_are_refused():
     with pytest.raises(ValueError, match=r"^alphas: is \[\], allowed"):
         branch(TASK, [], "semantic")
+    with pytest.raises(ValueError, match=r"^alpha: is .a., allowed"):
+        branch(TASK, ["a"], "semantic")
     with pytest.raises(ValueError, match=r"^mixing: is 1\.0, allowed"):
         fixed_point(TASK, 1.0, "semantic", mixing=1.0)

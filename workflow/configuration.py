@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 
 import numpy as np
 import yaml
+from figure2_configuration import figure2_refusals
+from grids import task_grid
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
@@ -14,6 +15,15 @@ from solvable_attention.task import TeacherStudent
 
 SCHEMA_FILE = Path(__file__).parent / "schemas" / "config.schema.yaml"
 TASK_KEYS = ("L", "rank", "teacher_rank", "tied", "A", "covariance", "encodings_gram")
+WHOLE_NUMBERS = (
+    *("seed", "seeds", "seeds_per_job", "points", "d", "L", "rank", "teacher_rank", "restarts", "max_iterations"),
+)
+# Keys that mean something for some starts only; elsewhere they would be without effect.
+EFFECTIVE_FOR = {
+    "restarts": ("random", "noisy_positional"),
+    "noisy_mean": ("noisy_positional",),
+    "noisy_std": ("noisy_positional",),
+}
 
 
 class ConfigError(Exception):
@@ -22,25 +32,46 @@ class ConfigError(Exception):
 
 def check(config: dict) -> None:
     """Raise ConfigError unless the configuration has the right keys and every value is in range."""
+    _refuse_inexact_numbers(config)
     schema = yaml.safe_load(SCHEMA_FILE.read_text(encoding="utf-8"))
     error = best_match(Draft202012Validator(schema).iter_errors(config), key=_depth_first)
     if error is not None:
         raise ConfigError(f"config: {_describe(error)}")
     for name, experiment in config["experiments"].items():
-        for omega, sigma, lam in task_grid(experiment):
-            try:
-                TeacherStudent(omega, sigma, lam, **task_options(experiment))
-            except ValueError as refusal:
-                raise ConfigError(f"config: experiments.{name}.{refusal}") from None
-    for key, name in config["figure2"].items():
-        if name not in config["experiments"]:
-            allowed = ", ".join(config["experiments"])
-            raise ConfigError(f"config: figure2.{key}: is {name!r}, allowed is one of the experiments {allowed}")
+        _check_experiment(f"experiments.{name}", experiment)
+    for where, value, allowed in figure2_refusals(config["figure2"], config["experiments"]):
+        raise ConfigError(f"config: {where}: is {value}, allowed is {allowed}")
 
 
-def task_grid(experiment: dict) -> list[tuple[float, float, float]]:
-    """All (omega, sigma, lam) of an experiment."""
-    return list(itertools.product(*(map(float, experiment[key]) for key in ("omega", "sigma", "lam"))))
+def _check_experiment(where: str, experiment: dict) -> None:
+    for key in ("omega", "sigma", "lam"):
+        for value in experiment[key]:
+            if float(f"{value:.6g}") != value:
+                raise ConfigError(f"config: {where}.{key}: is {value!r}, allowed are numbers of at most 6 digits")
+    for omega, sigma, lam in task_grid(experiment):
+        try:
+            TeacherStudent(omega, sigma, lam, **task_options(experiment))
+        except ValueError as refusal:
+            raise ConfigError(f"config: {where}.{refusal}") from None
+    part = experiment.get("simulations", {})
+    for key, needed in EFFECTIVE_FOR.items():
+        if key in part and not set(part["starts"]) & set(needed):
+            key, allowed = f"{where}.simulations.{key}", " or ".join(needed)
+            raise ConfigError(f"config: {key}: has no effect here, allowed only with a start {allowed}")
+
+
+def _refuse_inexact_numbers(value, where: str = "") -> None:
+    """Infinite and undefined numbers pass every comparison of a schema, or none: name them first."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            _refuse_inexact_numbers(item, f"{where}.{key}".lstrip("."))
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            _refuse_inexact_numbers(item, f"{where}[{i}]")
+    elif isinstance(value, float) and not np.isfinite(value):
+        raise ConfigError(f"config: {where}: is {value}, allowed is a finite number")
+    elif isinstance(value, float) and where.split(".")[-1].split("[")[0] in WHOLE_NUMBERS:
+        raise ConfigError(f"config: {where}: is {value}, allowed is a whole number, written without a point")
 
 
 def task_options(experiment: dict) -> dict:
@@ -48,18 +79,9 @@ def task_options(experiment: dict) -> dict:
     return {key: experiment[key] for key in TASK_KEYS if key in experiment}
 
 
-def alpha_grid(spec: list | dict) -> list[float]:
-    """Sorted grid of α, rounded to the 6 significant digits that file names show."""
-    if isinstance(spec, dict):
-        values = [*np.linspace(spec["start"], spec["stop"], spec["points"]), *spec.get("also", [])]
-    else:
-        values = spec
-    return sorted({float(f"{value:.6g}") for value in values})
-
-
 def _depth_first(error):
     # The deepest error names the offending value itself, not the object that contains it.
-    return (len(error.path), error.validator not in ("anyOf", "oneOf"))
+    return (len(error.path), error.validator != "anyOf")
 
 
 def _describe(error) -> str:
@@ -71,6 +93,8 @@ def _describe(error) -> str:
     if error.validator == "required":
         missing = [key for key in error.validator_value if key not in error.instance]
         return f"{where}: lacks the key {missing[0]!r}, needed are {', '.join(error.validator_value)}"
+    if error.validator == "anyOf":
+        return f"{where}: computes nothing, allowed is a part theory, simulations or baseline"
     value = " ".join(repr(error.instance).split())
     shown = value if len(value) <= 80 else value[:77] + "..."
     return f"{where}: is {shown}, allowed is {error.schema.get('description', error.message)}"

@@ -8,6 +8,8 @@ Theory and simulation of the model of Cui, Behrens, Krzakala & Zdeborová, arXiv
 
 import importlib
 
+__version__ = "0.1.0"
+
 # Loaded on first use: the workflow needs the task alone, and torch takes seconds to import.
 _HOME = {
     "TeacherStudent": "task",
@@ -15,7 +17,7 @@ _HOME = {
     "fixed_point": "fixed_points",
     "branch": "fixed_points",
     "linear_baseline": "baseline",
-    "fit_linear_baseline": "baseline",
+    "fit_linear_baseline": "simulation",
     "simulate": "simulation",
     "minimise": "simulation",
 }

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from solvable_attention.channel import two_well_weight
 from solvable_attention.coordinates import has_m, has_theta, pack, unpack
 from solvable_attention.encodings import encoding_factor
 from solvable_attention.overlaps import Overlaps, free_energy, train_loss
@@ -69,7 +70,7 @@ class BranchProblem:
 
     def solve(self, mixing, warm_up=WARM_UP_STEPS):
         """Warm up and solve on the coarse rule, with ever longer warm-ups until that works, then polish."""
-        overlaps = _cold_start(self.task, self.branch, self.encoding_rank)
+        overlaps = _cold_start(self.task, self.branch)
         residual = self.residual_on(self.quadrature.coarse)
         for round_ in range(_WARM_UP_ROUNDS):
             overlaps = self.iterate(overlaps, mixing, warm_up * 2**round_)
@@ -86,7 +87,10 @@ class BranchProblem:
         c = self.task.columns
         zero = Overlaps(1e-15 * np.eye(c), 0 * overlaps.t, 0 * overlaps.mu, overlaps.chi)
         for _ in range(_COLLAPSED_STEPS):
-            new, _ = self.step(zero, self.quadrature.fine)
+            try:
+                new, _ = self.step(zero, self.quadrature.fine)
+            except np.linalg.LinAlgError:
+                break
             zero = replace(zero, chi=new.chi)
         return self.describe(self.pack(zero))
 
@@ -114,11 +118,12 @@ class BranchProblem:
         return self.describe(self.pack(solution.overlaps))
 
     def in_gauge(self, u):
-        """The sign of each overlap with θ or m is a symmetry: take the non-negative one."""
-        overlaps = self.unpack(u)
+        """For one column of student and teacher the signs of θ and of m_1 are symmetries: take the positive ones."""
         if self.task.columns > 1 or self.task.teacher_rank > 1:
             return u
-        return self.pack(replace(overlaps, t=np.abs(overlaps.t), mu=np.abs(overlaps.mu)))
+        overlaps = self.unpack(u)
+        m_1 = float((encoding_factor(self.task) @ overlaps.mu)[0, 0])
+        return self.pack(replace(overlaps, t=np.abs(overlaps.t), mu=np.copysign(1.0, m_1) * overlaps.mu))
 
     def derivatives(self, u):
         """Forward differences of `observables` on the coarse rule, (len(u) + 2, len(u))."""
@@ -127,23 +132,27 @@ class BranchProblem:
         return np.stack([self.observables(u + s, self.quadrature.coarse) - base for s in shifts], 1) / _DIFFERENCE_STEP
 
     def describe(self, u):
-        overlaps = self.unpack(u)
-        new, moments = self.step(overlaps, self.quadrature.fine)
-        derivatives = self.derivatives(u)
+        """The fixed point at u with everything that is reported of it; a point without a successor is not converged."""
+        overlaps, derivatives = self.unpack(u), self.derivatives(u)
         point = FixedPoint(
             task=self.task,
             alpha=self.alpha,
             branch=self.branch,
             overlaps=overlaps,
+            two_well_weight=two_well_weight(self.task, overlaps),
+            jacobian=derivatives[:-2],
+            evaluations=self.evaluations,
+        )
+        try:
+            new, moments = self.step(overlaps, self.quadrature.fine)
+        except np.linalg.LinAlgError:
+            return point
+        point = replace(
+            point,
             train_loss=train_loss(self.task, self.alpha, overlaps, moments),
             free_energy=free_energy(self.task, self.alpha, overlaps, moments),
             test_error=moments.test_error,
             residual=natural_residual(self.task, overlaps, new),
-            errors={},
-            quadrature_error=np.nan,
-            converged=False,
-            jacobian=derivatives[:-2],
-            evaluations=0,
         )
         errors = self.quadrature_errors(u, point, derivatives)
         relative = [errors[name] / abs(getattr(point, name)) for name in quoted_numbers(point)]
@@ -165,6 +174,8 @@ class BranchProblem:
         errors = dict.fromkeys(names, 0.0)
         for rule in self.quadrature.checks:
             values = self.observables(u, rule)
+            if not (np.isfinite(values).all() and np.isfinite(derivatives).all()):
+                return dict.fromkeys(names, np.nan)
             if collapsed(point.overlaps):
                 values[: self.task.columns * (self.task.columns + 1) // 2] = 0.0  # K stays at zero
             shift = -np.linalg.lstsq(derivatives[:-2], values[:-2], rcond=1e-9)[0]
@@ -189,13 +200,15 @@ class BranchProblem:
         return bool(np.max(growth.real) > 1.0)
 
 
-def _cold_start(task, branch, encoding_rank):
+def _cold_start(task, branch):
     """A state well inside the branch at α of order one, σ = ½; the warm-up brings it near the fixed point."""
     c, r = task.columns, task.teacher_rank
     t = 0.5 * np.eye(c, r) if has_theta(branch) else np.zeros((c, r))
     if has_theta(branch) and not task.tied:
         t[task.rank :] = 0.5 * np.eye(task.rank, r)  # queries and keys start equal
-    mu = np.full((encoding_rank, c), 0.25) if has_m(branch) else np.zeros((encoding_rank, c))
+    # Places have to differ: equal m_ℓ would be an invariant subspace of its own.
+    B, contrast = encoding_factor(task), np.resize([0.25, -0.25], (task.L, 1))
+    mu = np.linalg.pinv(B) @ np.repeat(contrast, c, axis=1) * has_m(branch)
     return Overlaps(K=t @ t.T + 0.2 * np.eye(c), t=t, mu=mu, chi=0.5 / task.lam * np.eye(c))
 
 

@@ -10,12 +10,13 @@ from solvable_attention.attention import attention_loss, loss_derivatives, stude
 from solvable_attention.encodings import encoding_factor
 from solvable_attention.errors import ArgumentError
 from solvable_attention.overlaps import ChannelMoments, Overlaps
-from solvable_attention.pair_channel import pair_moments
-from solvable_attention.quadrature import GaussianRule, SplitRule
+from solvable_attention.pair_channel import pair_moments, pair_two_well_weight
+from solvable_attention.quadrature import GaussianRule, SplitRule, sobol
 from solvable_attention.task import TeacherStudent
 
 _BLOCK = 4096
 _NEWTON_STEPS = 100
+_LOG2_WELL_POINTS = 12
 # Distance from the token mean of a start that has to lie inside a well, in units of a field.
 _WELL_DISTANCE = 0.4 * np.sqrt(2)
 
@@ -23,6 +24,13 @@ _WELL_DISTANCE = 0.4 * np.sqrt(2)
 def channel_moments(task: TeacherStudent, overlaps: Overlaps, rule: GaussianRule | SplitRule) -> ChannelMoments:
     """Channel averages by the fast kernel where the paper's two-field equations hold, else by `general_moments`."""
     return pair_moments(task, overlaps, rule) if task.is_paper_case else general_moments(task, overlaps, rule)
+
+
+def two_well_weight(task: TeacherStudent, overlaps: Overlaps) -> float:
+    """Share of the draws whose proximal objective has two wells, to 1e-2; NaN where the pair kernel does not apply."""
+    if not task.is_paper_case:
+        return float("nan")
+    return pair_two_well_weight(task, overlaps, sobol(rule_dimension(task), _LOG2_WELL_POINTS, 0))
 
 
 def rule_dimension(task: TeacherStudent) -> int:
@@ -34,8 +42,10 @@ def general_moments(task: TeacherStudent, overlaps: Overlaps, rule: GaussianRule
     """Averages over fields w_ℓ = m_ℓ + t h⋆_ℓ + noise of covariance C ⊗ (K − t tᵀ), h⋆ of covariance C ⊗ I.
 
     Derivatives by Stein's lemma: E ∂g/∂w = E[g ξᵀ](C^½ ⊗ R^½)⁻¹, and the derivative along h⋆ at fixed noise is
-    E[g ηᵀ](C^½ ⊗ I)⁻¹. Raises ArgumentError when the rule's dimension is not L(r⋆ + c).
+    E[g ηᵀ](C^½ ⊗ I)⁻¹. Raises ArgumentError for a split rule, or when the rule's dimension is not L(r⋆ + c).
     """
+    if isinstance(rule, SplitRule):
+        raise ArgumentError("rule: is a SplitRule, allowed outside the paper's case is a GaussianRule")
     if rule.dimension != rule_dimension(task):
         raise ArgumentError(f"rule: has dimension {rule.dimension}, allowed for this task is {rule_dimension(task)}")
     sums = 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from numbers import Real
 
@@ -11,9 +11,12 @@ import numpy as np
 from solvable_attention.branch_problem import WARM_UP_STEPS, BranchProblem
 from solvable_attention.coordinates import BRANCHES, pack, unpack
 from solvable_attention.errors import ArgumentError
-from solvable_attention.solution import FixedPoint
+from solvable_attention.solution import FixedPoint, order_parameter
 from solvable_attention.state_evolution import Quadrature, default_quadrature
 from solvable_attention.task import TeacherStudent
+
+DEFAULT_MIXING = 0.8
+_NEAR_THE_END = 0.05
 
 
 def fixed_point(
@@ -23,7 +26,7 @@ def fixed_point(
     *,
     start: FixedPoint | None = None,
     quadrature: Quadrature | None = None,
-    mixing: float = 0.8,
+    mixing: float = DEFAULT_MIXING,
 ) -> FixedPoint:
     """Solve the state evolution at one α inside the branch's own subspace.
 
@@ -46,19 +49,24 @@ def fixed_point(
     if branch == "uninformative" or (solution.converged and not solution.merged):
         return solution
     end = problem.merged_point(mixing)
-    # Where the uninformative point is unstable towards the branch, the branch exists: come from farther away.
-    return problem.solve(mixing, warm_up=10 * WARM_UP_STEPS) if problem.grows(end) else end
+    if problem.grows(end):
+        # The uninformative point is unstable towards the branch, which then exists: come from farther away.
+        return problem.solve(mixing, warm_up=10 * WARM_UP_STEPS)
+    # A failed solve that is nowhere near the end of the branch stays a failed solve.
+    return end if order_parameter(solution.overlaps, branch) < _NEAR_THE_END else solution
 
 
-def branch(task: TeacherStudent, alphas: Sequence[float], branch: str, **options) -> list[FixedPoint]:
+def branch(task: TeacherStudent, alphas: Sequence[float] | float, branch: str, **options) -> list[FixedPoint]:
     """Fixed points of one branch along α, in the order asked.
 
     The branch is followed from the largest α, where it is well separated, downwards; each solve starts from the
     secant through the two before it. `options` are those of `fixed_point`. Raises ArgumentError for an empty grid.
     """
-    alphas = [float(a) for a in alphas]
+    alphas = list(alphas) if isinstance(alphas, Iterable) else [alphas]
     if not alphas:
         raise ArgumentError("alphas: is [], allowed is at least one positive number")
+    for alpha in alphas:
+        _check_arguments(alpha, branch, options.get("mixing", DEFAULT_MIXING))
     found: dict[float, FixedPoint] = {}
     trail: list[FixedPoint] = []
     for alpha in sorted(set(alphas), reverse=True):

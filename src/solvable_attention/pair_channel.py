@@ -16,10 +16,11 @@ import numba
 import numpy as np
 from scipy.special import roots_legendre
 
+from solvable_attention.errors import ArgumentError
+from solvable_attention.numba_threads import follow_omp_num_threads
 from solvable_attention.overlaps import ChannelMoments, Overlaps
 from solvable_attention.quadrature import GaussianRule, SplitRule
 from solvable_attention.task import TeacherStudent
-from solvable_attention.threads import follow_omp_num_threads
 
 # The field along z_1 − z_2 is cut at ±_CUT standard deviations (2e-9 of the weight lies outside).
 _CUT = 6.0
@@ -40,11 +41,12 @@ def pair_moments(task: TeacherStudent, overlaps: Overlaps, rule: GaussianRule | 
 
     The fields are h⋆ = σ η and w_ℓ = ±m + t h⋆_ℓ + σ √R ξ_ℓ. Derivatives with respect to the fields are taken by
     Stein's lemma, which stays right where the proximal operator jumps.
+    Raises ArgumentError for a half-space rule where m and θ both differ from zero.
     """
-    t, mu, chi = float(overlaps.t[0, 0]), float(overlaps.mu[0, 0]), float(overlaps.chi[0, 0])
-    spread = sqrt(max(float(overlaps.residual_covariance[0, 0]), 1e-300)) * task.sigma
-    field = (mu, t, spread, task.rho * chi)
-    teacher = (task.sigma, task.omega, task.A[0][0], task.A[1][1])
+    if isinstance(rule, SplitRule) and rule.half_space and np.any(overlaps.mu) and np.any(overlaps.t):
+        raise ArgumentError("rule: covers a half space, allowed where m and θ both differ from zero is a full rule")
+    field, teacher = _fields_and_teacher(task, overlaps)
+    _, t, spread, _ = field
     follow_omp_num_threads()
     if isinstance(rule, SplitRule):
         sums = rule.outer.mean(_split_sums(rule.outer.nodes, *_PANEL, field, teacher))
@@ -62,12 +64,16 @@ def pair_moments(task: TeacherStudent, overlaps: Overlaps, rule: GaussianRule | 
     )
 
 
-def two_well_weight(task: TeacherStudent, overlaps: Overlaps, rule: GaussianRule) -> float:
+def pair_two_well_weight(task: TeacherStudent, overlaps: Overlaps, rule: GaussianRule) -> float:
     """Weight of the draws of a plain rule whose proximal energy has two minima, one on each side of z_1 = z_2."""
-    t, mu, chi = float(overlaps.t[0, 0]), float(overlaps.mu[0, 0]), float(overlaps.chi[0, 0])
-    spread = sqrt(max(float(overlaps.residual_covariance[0, 0]), 0.0)) * task.sigma
-    teacher = (task.sigma, task.omega, task.A[0][0], task.A[1][1])
-    return float(rule.mean(_two_wells(rule.nodes, (mu, t, spread, task.rho * chi), teacher)))
+    return float(rule.mean(_two_wells(rule.nodes, *_fields_and_teacher(task, overlaps))))
+
+
+def _fields_and_teacher(task, overlaps):
+    """(m, t, standard deviation of the noise, V) and (σ, ω, A_11, A_22), as the compiled loops take them."""
+    t, mu, chi = (float(x[0, 0]) for x in (overlaps.t, overlaps.mu, overlaps.chi))
+    spread = sqrt(max(float(overlaps.residual_covariance[0, 0]), 1e-300)) * task.sigma
+    return (mu, t, spread, task.rho * chi), (task.sigma, task.omega, task.A[0][0], task.A[1][1])
 
 
 def pair_prox(w, V: float, targets, rho: float) -> tuple[np.ndarray, np.ndarray]:

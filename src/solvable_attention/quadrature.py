@@ -11,21 +11,21 @@ from scipy.stats import qmc
 
 from solvable_attention.errors import ArgumentError
 
+_LARGEST_TENSOR = 4
+_LEAST_WEIGHT = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class GaussianRule:
     """Nodes and weights with E f(x) ≈ Σ_i weights_i f(nodes_{:,i}) for x ~ N(0, I).
 
-    nodes : (dimension, N); weights : (N,), positive, of sum 1; kind : "gauss_hermite" or "sobol";
-    degree : largest total degree in each variable integrated exactly, None for point sets;
-    seed : the scramble of a Sobol set, None for product rules.
+    nodes : (dimension, N); weights : (N,), positive, of sum 1;
+    degree : largest degree in each variable that is integrated exactly, None for point sets.
     """
 
     nodes: np.ndarray
     weights: np.ndarray
-    kind: str
     degree: int | None = None
-    seed: int | None = None
 
     @property
     def dimension(self) -> int:
@@ -47,8 +47,8 @@ class SplitRule:
     outer : rule over (η_1, η_2, ξ_s), the two teacher fields and the mean of the student's noise; the remaining
         direction ξ_d, along z_1 − z_2, is integrated panel by panel up to the point where the minimiser changes
         wells, so that the integrand stays smooth on each panel and in the state.
-    half_space : the outer nodes cover η_1 > 0 only, with doubled weights; right on the pure branches, where
-        (η, ξ) → −(η, ξ) leaves every average unchanged.
+    half_space : the outer nodes cover η_1 > 0 only, with doubled weights. Right on the pure branches: averages are
+        unchanged by (η, ξ) → −(η, ξ) where m = 0, and by η → −η where θ = 0.
     """
 
     outer: GaussianRule
@@ -71,7 +71,7 @@ def gauss_hermite(dimension: int, order: int) -> GaussianRule:
     product = weights
     for _ in range(dimension - 1):
         product = np.multiply.outer(product, weights).ravel()
-    return GaussianRule(nodes, product, "gauss_hermite", degree=2 * order - 1)
+    return GaussianRule(nodes, product, degree=2 * order - 1)
 
 
 @lru_cache(maxsize=32)
@@ -83,24 +83,34 @@ def sobol(dimension: int, log2_points: int, seed: int) -> GaussianRule:
     uniform = qmc.Sobol(dimension, scramble=True, rng=np.random.default_rng(seed)).random_base2(log2_points)
     # A scrambled point may be exactly 0, whose normal image is infinite.
     nodes = ndtri(np.clip(uniform, 2.0**-53, 1 - 2.0**-53)).T.copy()
-    return GaussianRule(nodes, np.full(nodes.shape[1], 1.0 / nodes.shape[1]), "sobol", seed=seed)
+    return GaussianRule(nodes, np.full(nodes.shape[1], 1.0 / nodes.shape[1]))
+
+
+def smooth_rule(dimension: int, order: int, log2_points: int) -> GaussianRule:
+    """For smooth integrands: a tensor rule of `order` nodes up to four dimensions, above it 2^log2_points Sobol points.
+
+    The scramble is always the same: an error is then a smooth function of what the integrand depends on.
+    """
+    if dimension <= _LARGEST_TENSOR:
+        return gauss_hermite(dimension, order)
+    return sobol(dimension, log2_points, 0)
 
 
 @lru_cache(maxsize=32)
-def split_gauss_hermite(order: int, half_space: bool = True, least_weight: float = 1e-12) -> SplitRule:
+def split_gauss_hermite(order: int, half_space: bool = True) -> SplitRule:
     """Split rule with a product of `order` (even) Gauss–Hermite nodes in each outer direction.
 
-    Nodes of weight below `least_weight` are dropped: they cannot move a double-precision average that carries a
-    quadrature error above 1e-9. Raises ArgumentError for an odd order.
+    Nodes of weight below 1e-12 are dropped: they cannot move an average whose quadrature error is above 1e-9.
+    Raises ArgumentError for an odd order.
     """
     if order % 2:
         raise ArgumentError(f"order: is {order}, allowed is an even number (no node may sit on η_1 = 0)")
     full = gauss_hermite(3, order)
-    keep = full.weights > least_weight
+    keep = full.weights > _LEAST_WEIGHT
     if half_space:
         keep &= full.nodes[0] > 0
     weights = full.weights[keep] / full.weights[keep].sum()
-    outer = GaussianRule(full.nodes[:, keep].copy(), weights, "gauss_hermite", full.degree)
+    outer = GaussianRule(full.nodes[:, keep].copy(), weights, full.degree)
     return SplitRule(outer, half_space)
 
 

@@ -14,12 +14,10 @@ Residual = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class Root:
-    """The point u of smallest residual seen, the residual there, an estimate of the Jacobian, and evaluations used."""
+    """The point u of smallest residual seen, and the residual there."""
 
     u: np.ndarray
     residual: np.ndarray
-    jacobian: np.ndarray
-    evaluations: int
 
 
 def broyden(residual: Residual, u: np.ndarray, jacobian: np.ndarray, tolerance: float, most_evaluations: int) -> Root:
@@ -29,9 +27,9 @@ def broyden(residual: Residual, u: np.ndarray, jacobian: np.ndarray, tolerance: 
     is the one at the returned point.
     """
     value = residual(u)
-    best = Root(u, value, jacobian, 1)
+    best = Root(u, value)
     evaluations = 1
-    if not np.isfinite(jacobian).all():
+    if not (np.isfinite(jacobian).all() and np.isfinite(value).all()):
         return best
     while _size(best.residual) > tolerance and evaluations < most_evaluations:
         # Least squares: rotations of the student's columns are flat directions, along which no step is taken.
@@ -48,8 +46,8 @@ def broyden(residual: Residual, u: np.ndarray, jacobian: np.ndarray, tolerance: 
         jacobian = jacobian + np.outer(trial - value - jacobian @ step, step) / (step @ step)
         u, value = u + step, trial
         if _size(value) < _size(best.residual):
-            best = Root(u, value, jacobian, evaluations)
-    return Root(best.u, best.residual, jacobian, evaluations)
+            best = Root(u, value)
+    return best
 
 
 def _size(residual: np.ndarray) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -29,6 +29,7 @@ class FixedPoint:
     errors : estimated quadrature error of "q", "m", "V", "theta", "train_loss", "test_error", absolute.
     quadrature_error : the largest of them, relative to the value (m and θ where the branch has them).
     converged : residual ≤ RESIDUAL_TOLERANCE and every number finite.
+    two_well_weight : share of the draws whose proximal objective has two wells (NaN outside the paper's case).
     jacobian : of F(u) − u in the branch's coordinates u (see `coordinates`), by differences on the coarse rule.
     evaluations : map evaluations of all rules that the solve took.
     """
@@ -37,15 +38,16 @@ class FixedPoint:
     alpha: float
     branch: str
     overlaps: Overlaps
-    train_loss: float
-    free_energy: float
-    test_error: float
-    residual: float
-    errors: dict[str, float]
-    quadrature_error: float
-    converged: bool
+    two_well_weight: float
     jacobian: np.ndarray
     evaluations: int
+    train_loss: float = np.nan
+    free_energy: float = np.nan
+    test_error: float = np.nan
+    residual: float = np.nan
+    errors: dict[str, float] = field(default_factory=dict)
+    quadrature_error: float = np.nan
+    converged: bool = False
 
     @property
     def q(self) -> float:

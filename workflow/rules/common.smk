@@ -1,18 +1,22 @@
 """Checked configuration, names of files, and the arguments that scripts receive. No rules."""
 
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
 
 # Jobs run the interpreter that runs Snakemake (conda, where used, comes before it) and import the package in src.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-os.environ["PYTHONPATH"] = str(Path(workflow.basedir) / "src")
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, [str(Path(workflow.basedir) / "src"), os.environ.get("PYTHONPATH")])
+)
 os.environ["MPLBACKEND"] = "Agg"
 sys.path[:0] = [str(Path(workflow.basedir) / folder) for folder in ("src", "workflow")]
 
 from code_files import code_files
-from configuration import ConfigError, alpha_grid, check, task_grid, task_options
+from configuration import ConfigError, check, task_options
+from grids import alpha_grid, task_grid
 
 try:
     check(config)
@@ -26,13 +30,13 @@ ENVIRONMENT = "../../envs/environment.yaml"
 
 
 def number(value) -> str:
-    """A float as file names and arguments show it."""
+    """A float as file names show it; the configuration holds no ω, σ, λ or α that this would round."""
     return f"{value:.6g}"
 
 
 def alternatives(values) -> str:
     """Wildcard constraint: one of the values of the grid, so that a file off the grid has no rule."""
-    return "|".join(sorted({str(value).replace(".", r"\.") for value in values})) or "none"
+    return "|".join(sorted({re.escape(str(value)) for value in values})) or "none"
 
 
 def arguments(**options) -> str:
@@ -41,7 +45,7 @@ def arguments(**options) -> str:
     for name, value in options.items():
         for item in value if isinstance(value, (list, tuple)) else [value]:
             if item is not None:
-                words += [f"--{name.replace('_', '-')}", number(item) if isinstance(item, float) else str(item)]
+                words += [f"--{name.replace('_', '-')}", repr(item) if isinstance(item, float) else str(item)]
     return shlex.join(words)
 
 
@@ -70,13 +74,13 @@ def chunks(part: dict) -> list[list[int]]:
 
 
 def simulation_memory_mb(d: int, alpha: float, L: int = 2) -> int:
-    """Memory of a simulation job: the float32 data matrix, as much again while it is made, and the libraries."""
+    """Memory of a simulation job: libraries, the float32 data matrix, and as much again for fields and histories."""
     return int(600 + 2 * 4e-6 * L * alpha * d**2)
 
 
 wildcard_constraints:
     experiment=alternatives(EXPERIMENTS),
-    branch="semantic|positional|uninformative",
+    branch="semantic|positional|uninformative|mixed",
     omega=alternatives(number(w) for e in EXPERIMENTS.values() for w in e["omega"]),
     sigma=alternatives(number(s) for e in EXPERIMENTS.values() for s in e["sigma"]),
     lam=alternatives(number(x) for e in EXPERIMENTS.values() for x in e["lam"]),

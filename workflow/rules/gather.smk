@@ -2,10 +2,10 @@
 
 GATHER_SCRIPT = "scripts/gather_tables.py"
 GATHERED = {
-    "fixed_points": (theory_parts(), theory_rows()),
-    "transitions": (transition_parts(), 2 * len(transition_parts())),
-    "runs": (simulation_parts(), simulation_rows()),
-    "linear": (baseline_parts(), baseline_rows()),
+    "theory/fixed_points": (theory_parts(), theory_rows()),
+    "theory/transitions": (transition_parts(), 2 * len(transition_parts())),
+    "simulations/runs": (simulation_parts(), simulation_rows()),
+    "baseline/linear": (baseline_parts(), baseline_rows()),
 }
 
 
@@ -15,16 +15,16 @@ rule gather:
         code=code_files(GATHER_SCRIPT),
         parts=lambda w: GATHERED[w.table][0],
     output:
-        RESULTS + "/{kind}/{table}.parquet",
+        RESULTS + "/{table}.parquet",
     params:
         rows=lambda w: GATHERED[w.table][1],
+        table=lambda w: Path(w.table).name,
     wildcard_constraints:
-        kind="theory|simulations|baseline",
         table="|".join(GATHERED),
     log:
-        "logs/" + RESULTS + "/{kind}/{table}.log",
+        "logs/" + RESULTS + "/{table}.log",
     benchmark:
-        "logs/" + RESULTS + "/{kind}/{table}.benchmark.tsv"
+        "logs/" + RESULTS + "/{table}.benchmark.tsv"
     threads: 1
     resources:
         mem_mb=1000,
@@ -32,5 +32,5 @@ rule gather:
     conda:
         ENVIRONMENT
     shell:
-        "python {input.script} --table {wildcards.table} --rows {params.rows} --output {output} {input.parts}"
+        "python {input.script} --table {params.table} --rows {params.rows} --output {output} {input.parts}"
         " > {log} 2>&1"

@@ -108,7 +108,7 @@ def _loss_and_gradient(z1, z2, samples, runs, losses):
                 da = a - (runs[0, j] * samples[4, i] + runs[1, j] * slope + samples[2, i])
                 db = b - (runs[0, j] * samples[5, i] + runs[2, j] * slope + samples[3, i])
                 losses[block, j] += np.float64(np.float32(0.5) * curvature * (da * da + db * db))
-                ga = curvature * da * ea * a * a
-                gb = curvature * db * eb * b * b
+                ga = curvature * da * (ea * a) * a
+                gb = curvature * db * (eb * b) * b
                 z1[i, j] = ga * (x + gap) - gb * y
                 z2[i, j] = gb * (y - gap) - ga * x

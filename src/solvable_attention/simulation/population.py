@@ -18,8 +18,8 @@ import numpy as np
 
 from solvable_attention.attention import student_attention, teacher_attention
 from solvable_attention.encodings import positional_encodings
+from solvable_attention.field_nodes import field_nodes
 from solvable_attention.simulation.data import draw_tokens
-from solvable_attention.simulation.field_nodes import field_nodes
 from solvable_attention.simulation.population_fused import two_token_errors
 from solvable_attention.task import TeacherStudent
 

@@ -18,9 +18,10 @@ def gradient_descent(
     max_iterations: int = 5000,
     grad_tol: float = GRADIENT_TOLERANCE,
 ) -> Minimisation:
-    """Q ← Q − step ∇R(Q), the published protocol; λ acts as weight decay because ∇R contains λQ.
+    """Q ← Q − step ∇R(Q) with the published step and number of steps; λ acts as weight decay since ∇R contains λQ.
 
-    All `max_iterations` steps are made, and everything is reported at the final Q. `converged` says whether
+    All `max_iterations` steps are made, and everything is reported at the final Q; the published metrics are means over
+    the last steps, along which they no longer change visibly. `converged` says whether
     ‖∇R‖ ≤ grad_tol there; the published 5000 steps often stop before that.
     """
     Q = start.clone()
