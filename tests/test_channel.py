@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from solvable_attention.attention import teacher_attention
+from solvable_attention.attention import loss_derivatives, teacher_attention
 from solvable_attention.channel import general_moments, global_prox
 from solvable_attention.overlaps import Overlaps
 from solvable_attention.pair_channel import pair_moments, pair_prox, pair_two_well_weight
@@ -84,7 +84,8 @@ def test_general_prox_is_stationary_and_finds_the_compiled_minimum(draws):
     z, energies = global_prox(task, w[:, :, None], V * np.eye(2), T)
     _, compiled = pair_prox(w, V, np.stack([T[:, 0, 0], T[:, 1, 1]], axis=1), task.rho)
     np.testing.assert_allclose(energies, compiled, atol=1e-12)
-    assert np.isfinite(z).all()
+    gradient = (z - w[:, :, None]).reshape(-1, 2) / V + loss_derivatives(task, z, T)[0]
+    np.testing.assert_allclose(gradient, 0, atol=1e-9)
 
 
 def test_envelope_gradient_is_minus_g(draws):
