@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import json
 import sys
 
 import click
+import yaml
 
 from solvable_attention.errors import ArgumentError
 from solvable_attention.task import TeacherStudent
@@ -25,15 +25,18 @@ def run(command: click.Command) -> None:
 
 
 class Matrix(click.ParamType):
-    """A matrix written as JSON, such as [[0.6,0.4],[0.4,0.6]]."""
+    """A matrix written as a list of rows, such as [[0.6,0.4],[0.4,0.6]]."""
 
     name = "matrix"
 
     def convert(self, value, param, ctx):
         try:
-            return json.loads(value)
-        except json.JSONDecodeError:
+            matrix = yaml.safe_load(value)
+        except yaml.YAMLError:
+            matrix = None
+        if not isinstance(matrix, list):
             self.fail(f"is {value!r}, allowed is a list of rows such as [[0.6,0.4],[0.4,0.6]]", param, ctx)
+        return matrix
 
 
 def task_options(command):

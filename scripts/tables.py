@@ -97,6 +97,9 @@ TABLES = tuple(_COLUMNS)
 
 def check_table(frame: pd.DataFrame, table: str, where: str) -> pd.DataFrame:
     """The frame with its columns in order, rows sorted by their key; ArgumentError unless it fits the schema."""
+    wrong = sorted(set(frame.columns) ^ set(_COLUMNS[table]))
+    if wrong:
+        raise ArgumentError(f"{where}: is not a table of {table}: column {wrong[0]!r} is missing or unknown")
     schema = pa.DataFrameSchema(_COLUMNS[table], strict=True, unique=_KEYS[table])
     try:
         schema.validate(frame, lazy=True)

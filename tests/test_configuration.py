@@ -63,6 +63,8 @@ def test_paper_overlay_has_the_papers_grid_in_its_descent(config):
         ("experiments.slice.covariance", [[0.25, 0, 0], [0, 0.25, 0]], ["slice.covariance", "2 × 2"]),
         ("experiments.slice.theory.alphas", [], ["slice.theory.alphas", "[]", "at least one"]),
         ("experiments.slice.theory.alphas", "all", ["slice.theory.alphas", "all", "list of positive numbers"]),
+        ("experiments.slice.theory.alphas.stop", 0.001, ["slice.theory.alphas.stop", "0.001", "start 0.01"]),
+        ("experiments.slice.baseline.d", [10], ["slice.baseline.alphas", "0.01", "d = 10", "n = αd"]),
         ("experiments.slice.theory.alphas.start", 0, ["slice.theory.alphas.start", "is 0", "positive"]),
         ("experiments.slice.theory.alphas.points", 10**9, ["slice.theory.alphas.points", "1000000000", "10000"]),
         ("experiments.slice.simulations.d", [0], ["slice.simulations.d[0]", "is 0", "≥ 1"]),

@@ -160,6 +160,14 @@ def test_branch_returns_the_order_asked_and_equals_single_solves():
     assert points[2].train_loss == pytest.approx(alone.train_loss, rel=1e-9)
 
 
+def test_a_branch_that_ends_at_large_alpha_is_found_again_below():
+    """At ω = .2 the positional branch has merged at α = 2 and exists at α = 1, also when it is followed from there."""
+    merged, found = branch(TeacherStudent(0.2), [2.0, 1.0], "positional")
+    assert merged.merged and not found.merged
+    assert found.m == pytest.approx(fixed_point(TeacherStudent(0.2), 1.0, "positional").m, rel=1e-7)
+    assert found.m > 0.2
+
+
 def test_second_teacher_matrix_solves_too():
     point = fixed_point(TeacherStudent(0.3, A=[[0.3, 0.7], [0.8, 0.2]]), 2.0, "semantic")
     assert point.converged and point.theta > 0.05

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 from figure2_configuration import figure2_refusals
-from grids import task_grid
+from grids import alpha_grid, task_grid
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
@@ -53,11 +53,25 @@ def _check_experiment(where: str, experiment: dict) -> None:
             TeacherStudent(omega, sigma, lam, **task_options(experiment))
         except ValueError as refusal:
             raise ConfigError(f"config: {where}.{refusal}") from None
+    for kind in ("theory", "simulations", "baseline"):
+        _check_grid(f"{where}.{kind}", experiment.get(kind))
     part = experiment.get("simulations", {})
     for key, needed in EFFECTIVE_FOR.items():
         if key in part and not set(part["starts"]) & set(needed):
             key, allowed = f"{where}.simulations.{key}", " or ".join(needed)
             raise ConfigError(f"config: {key}: has no effect here, allowed only with a start {allowed}")
+
+
+def _check_grid(where: str, part: dict | None) -> None:
+    if part is None:
+        return
+    spec = part["alphas"]
+    if isinstance(spec, dict) and spec["start"] > spec["stop"]:
+        stop, start = spec["stop"], spec["start"]
+        raise ConfigError(f"config: {where}.alphas.stop: is {stop}, allowed is a number ≥ start {start}")
+    smallest, fewest = alpha_grid(spec)[0], min(part.get("d", [np.inf]))
+    if smallest * fewest < 0.5:
+        raise ConfigError(f"config: {where}.alphas: contains {smallest}, allowed with d = {fewest} is n = αd ≥ 1")
 
 
 def _refuse_inexact_numbers(value, where: str = "") -> None:

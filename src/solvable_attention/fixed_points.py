@@ -72,7 +72,8 @@ def branch(task: TeacherStudent, alphas: Sequence[float] | float, branch: str, *
     for alpha in sorted(set(alphas), reverse=True):
         start = _predict(trail, alpha)
         found[alpha] = fixed_point(task, alpha, branch, start=start, **options)
-        trail = [*trail, found[alpha]] if found[alpha].converged else []
+        # From a merged point the way back to a branch that reappears at smaller α is not found: start cold again.
+        trail = [*trail, found[alpha]] if found[alpha].converged and not found[alpha].merged else []
     return [found[alpha] for alpha in alphas]
 
 
@@ -87,7 +88,7 @@ def _check_arguments(alpha, branch, mixing):
 
 def _predict(trail, alpha):
     """Secant through the last two fixed points in log α, in coordinates; the last one where it would be too far."""
-    if len(trail) < 2 or trail[-1].merged != trail[-2].merged:
+    if len(trail) < 2:
         return trail[-1] if trail else None
     last, before = trail[-1], trail[-2]
     u, v = pack(last.overlaps, last.branch), pack(before.overlaps, before.branch)
