@@ -40,6 +40,7 @@ class BranchProblem:
         self.task, self.alpha, self.branch, self.quadrature = task, alpha, branch, quadrature
         self.encoding_rank = encoding_factor(task).shape[1]
         self.evaluations = 0
+        self._fine_steps = {}
 
     def pack(self, overlaps):
         return pack(overlaps, self.branch)
@@ -54,11 +55,22 @@ class BranchProblem:
         np.linalg.cholesky(new.chi)
         return new, moments
 
+    def fine_step(self, u):
+        """`step` at the coordinates u on the fine rule; the point that a search returns was evaluated by it already."""
+        key = u.tobytes()
+        if key not in self._fine_steps:
+            overlaps = self.unpack(u)
+            self._fine_steps[key] = (overlaps, *self.step(overlaps, self.quadrature.fine))
+        return self._fine_steps[key]
+
     def observables(self, u, rule):
         """Residual F(u) − u, then ε_t by the stationary expression and ε_g: all that depends on the rule."""
         try:
-            overlaps = self.unpack(u)
-            new, moments = self.step(overlaps, rule)
+            if rule is self.quadrature.fine:
+                overlaps, new, moments = self.fine_step(u)
+            else:
+                overlaps = self.unpack(u)
+                new, moments = self.step(overlaps, rule)
             energy = free_energy(self.task, self.alpha, overlaps, moments)
             return np.append(self.pack(new) - u, [energy, moments.test_error])
         except np.linalg.LinAlgError:
@@ -68,19 +80,26 @@ class BranchProblem:
     def residual_on(self, rule):
         return lambda u: self.observables(u, rule)[:-2]
 
-    def solve(self, mixing, warm_up=WARM_UP_STEPS):
-        """Warm up and solve on the coarse rule, with ever longer warm-ups until that works, then polish."""
+    def approach(self, mixing, warm_up=WARM_UP_STEPS):
+        """Warm up and solve on the coarse rule, with ever longer warm-ups until that works; the overlaps found."""
         overlaps = _cold_start(self.task, self.branch)
         residual = self.residual_on(self.quadrature.coarse)
         for round_ in range(_WARM_UP_ROUNDS):
             overlaps = self.iterate(overlaps, mixing, warm_up * 2**round_)
             if collapsed(overlaps):
-                return self.collapsed_point(overlaps)
+                return overlaps
             u = self.pack(overlaps)
             coarse = broyden(residual, u, self.derivatives(u)[:-2], _COARSE_TOLERANCE, _COARSE_EVALUATIONS)
             if np.max(np.abs(coarse.residual)) <= _COARSE_TOLERANCE:
                 break
-        return self.polish(coarse.u, self.derivatives(coarse.u)[:-2])
+        return self.unpack(coarse.u)
+
+    def finish(self, overlaps):
+        """From the coarse rule's solution to that of the fine one, with its errors."""
+        if collapsed(overlaps):
+            return self.collapsed_point(overlaps)
+        u = self.pack(overlaps)
+        return self.polish(u, self.derivatives(u)[:-2])
 
     def collapsed_point(self, overlaps):
         """The student Q = 0, to which a strong ridge leads: only χ is left to solve."""
@@ -105,17 +124,30 @@ class BranchProblem:
                 overlaps = replace(overlaps, K=2.0 * overlaps.K)
         return overlaps
 
+    def refine(self, u, jacobian):
+        """Solve on the fine rule from a near start."""
+        found = broyden(self.residual_on(self.quadrature.fine), u, jacobian, _SOLVER_TOLERANCE, _SOLVER_EVALUATIONS)
+        return self.in_gauge(found.u)
+
     def polish(self, u, jacobian):
         """Solve on the fine rule from a near start, and attach the errors."""
-        found = broyden(self.residual_on(self.quadrature.fine), u, jacobian, _SOLVER_TOLERANCE, _SOLVER_EVALUATIONS)
-        return self.describe(self.in_gauge(found.u))
+        return self.describe(self.refine(u, jacobian))
 
-    def merged_point(self, mixing):
-        """The uninformative fixed point, described as a point of this branch with its order parameter at zero."""
+    def merged_point(self, mixing, start=None):
+        """The uninformative fixed point, described as a point of this branch with its order parameter at zero.
+
+        start : a merged point of this branch nearby, from which the search is short.
+        """
         inner = BranchProblem(self.task, self.alpha, "uninformative", self.quadrature)
-        solution = inner.solve(mixing)
+        overlaps = inner.approach(mixing) if start is None or collapsed(start.overlaps) else start.overlaps
+        if collapsed(overlaps):
+            u = inner.pack(inner.collapsed_point(overlaps).overlaps)
+        else:
+            u = inner.pack(overlaps)
+            jacobian = inner.derivatives(u)[:-2] if start is None else start.jacobian[: u.size, : u.size]
+            u = inner.refine(u, jacobian)
         self.evaluations += inner.evaluations
-        return self.describe(self.pack(solution.overlaps))
+        return self.describe(self.pack(inner.unpack(u)))
 
     def in_gauge(self, u):
         """For one column of student and teacher the signs of θ and of m_1 are symmetries: take the positive ones."""
@@ -144,7 +176,7 @@ class BranchProblem:
             evaluations=self.evaluations,
         )
         try:
-            new, moments = self.step(overlaps, self.quadrature.fine)
+            _, new, moments = self.fine_step(u)
         except np.linalg.LinAlgError:
             return point
         point = replace(

@@ -11,11 +11,12 @@ import numpy as np
 from solvable_attention.branch_problem import WARM_UP_STEPS, BranchProblem
 from solvable_attention.coordinates import BRANCHES, pack, unpack
 from solvable_attention.errors import ArgumentError
-from solvable_attention.solution import FixedPoint, order_parameter
+from solvable_attention.solution import MERGED, FixedPoint, order_parameter
 from solvable_attention.state_evolution import Quadrature, default_quadrature
 from solvable_attention.task import TeacherStudent
 
 DEFAULT_MIXING = 0.8
+# An order parameter below this share of its natural size may be that of a merged branch.
 _NEAR_THE_END = 0.05
 
 
@@ -41,19 +42,24 @@ def fixed_point(
     """
     _check_arguments(alpha, branch, mixing)
     problem = BranchProblem(task, float(alpha), branch, quadrature or default_quadrature(task, branch))
-    if start is not None and np.isfinite(start.jacobian).all():
+    if start is not None and not start.merged and np.isfinite(start.jacobian).all():
         solution = problem.polish(problem.pack(start.overlaps), start.jacobian)
-        if solution.converged and solution.merged == start.merged:
+        if solution.converged and not solution.merged:
             return solution
-    solution = problem.solve(mixing)
-    if branch == "uninformative" or (solution.converged and not solution.merged):
-        return solution
-    end = problem.merged_point(mixing)
+    approached = problem.approach(mixing)
+    if branch == "uninformative":
+        return problem.finish(approached)
+    if order_parameter(approached, branch) > MERGED:
+        solution = problem.finish(approached)
+        # A failed solve that is nowhere near the end of the branch stays a failed solve.
+        far = order_parameter(solution.overlaps, branch) > _NEAR_THE_END
+        if far or (solution.converged and not solution.merged):
+            return solution
+    end = problem.merged_point(mixing, start if start is not None and start.merged else None)
     if problem.grows(end):
         # The uninformative point is unstable towards the branch, which then exists: come from farther away.
-        return problem.solve(mixing, warm_up=10 * WARM_UP_STEPS)
-    # A failed solve that is nowhere near the end of the branch stays a failed solve.
-    return end if order_parameter(solution.overlaps, branch) < _NEAR_THE_END else solution
+        return problem.finish(problem.approach(mixing, warm_up=10 * WARM_UP_STEPS))
+    return end
 
 
 def branch(task: TeacherStudent, alphas: Sequence[float] | float, branch: str, **options) -> list[FixedPoint]:
@@ -72,8 +78,9 @@ def branch(task: TeacherStudent, alphas: Sequence[float] | float, branch: str, *
     for alpha in sorted(set(alphas), reverse=True):
         start = _predict(trail, alpha)
         found[alpha] = fixed_point(task, alpha, branch, start=start, **options)
-        # From a merged point the way back to a branch that reappears at smaller α is not found: start cold again.
         trail = [*trail, found[alpha]] if found[alpha].converged and not found[alpha].merged else []
+        # A merged point opens the search for the next merged one; the branch, should it reappear, is sought anew.
+        trail = [found[alpha]] if found[alpha].merged and found[alpha].converged else trail
     return [found[alpha] for alpha in alphas]
 
 
@@ -87,11 +94,15 @@ def _check_arguments(alpha, branch, mixing):
 
 
 def _predict(trail, alpha):
-    """Secant through the last two fixed points in log α, in coordinates; the last one where it would be too far."""
-    if len(trail) < 2:
+    """Polynomial in log α through the last three fixed points, in coordinates; the last one alone where it is the only."""
+    if len(trail) < 2 or trail[-1].merged:
         return trail[-1] if trail else None
-    last, before = trail[-1], trail[-2]
-    u, v = pack(last.overlaps, last.branch), pack(before.overlaps, before.branch)
-    ratio = np.log(alpha / last.alpha) / np.log(last.alpha / before.alpha)
-    predicted = u + min(ratio, 1.5) * (u - v)
+    last = trail[-1]
+    # Beyond 1.5 times the last distance the extrapolation is not to be trusted.
+    known = trail[-3:]
+    x = np.log([point.alpha / last.alpha for point in known])
+    reach = min(np.log(alpha / last.alpha) / -x[-2], 1.5) * -x[-2]
+    others = [np.delete(x, i) for i in range(len(x))]
+    weights = [np.prod((reach - other) / (x[i] - other)) for i, other in enumerate(others)]
+    predicted = sum(w * pack(point.overlaps, point.branch) for w, point in zip(weights, known, strict=True))
     return replace(last, overlaps=unpack(last.task, predicted, last.branch, last.overlaps.mu.shape[0]))

@@ -117,10 +117,11 @@ def _newton_step(z1, z2, a, b, w1, w2, precision, rho, t1, t2):
     h11 = precision + qa * u1 * u1 + qb * v1 * v1 + 2.0 * pa
     h12 = qa * u1 * u2 + qb * v1 * v2 - pa - pb
     h22 = precision + qa * u2 * u2 + qb * v2 * v2 + 2.0 * pb
-    smallest = 0.5 * (h11 + h22) - sqrt(0.25 * (h11 - h22) ** 2 + h12 * h12)
-    if smallest < 1e-3 * precision:
-        # The eigenvalue is replaced by its modulus: a larger shift would crawl through flat places.
-        shift = max(-smallest, 1e-3 * precision) - smallest
+    least = 1e-3 * precision
+    if h11 < least or (h11 - least) * (h22 - least) < h12 * h12:
+        # The lower eigenvalue is replaced by its modulus: a larger shift would crawl through flat places.
+        smallest = 0.5 * (h11 + h22) - sqrt(0.25 * (h11 - h22) ** 2 + h12 * h12)
+        shift = max(-smallest, least) - smallest
         h11, h22 = h11 + shift, h22 + shift
     det = h11 * h22 - h12 * h12
     d1, d2 = (h12 * g2 - h22 * g1) / det, (h12 * g1 - h11 * g2) / det
@@ -145,8 +146,8 @@ def _minimise(z1, z2, w1, w2, precision, rho, t1, t2):
             # No visible decrease is left: a minimum if Newton promises none either.
             return z1, z2, energy if -slope < 1e-13 else np.nan
         z1, z2, energy = y1, y2, trial
-        # Newton's error is squared by the step: one of 1e-7 leaves 1e-14.
-        if d1 * d1 + d2 * d2 < 1e-14:
+        # Newton's error is squared by the step: one of 1e-5 leaves 1e-10.
+        if d1 * d1 + d2 * d2 < 1e-10:
             return z1, z2, energy
     return z1, z2, np.nan
 
@@ -242,13 +243,37 @@ def _prox_batch(w, V, targets, rho):
 
 
 @numba.njit(error_model="numpy")
+def _single_well_split(mean_field, precision, rho, t1, t2):
+    """Field w_d at which z = (w̄, w̄) is stationary, and whether it is the global minimum there.
+
+    On the ridge a = b = ½ and ∇E = 0 gives w_d = ρV w̄ (t_2 − t_1)/2: where the prox crosses z_1 = z_2 continuously it
+    does so here. The Hessian in s = (z_1+z_2)/2 and d = (z_1−z_2)/2 is [[2/V, ρ(t_2−t_1)], [·, 2/V + ρ(2−2t_1−2t_2+s²)]].
+    """
+    w_d = 0.5 * rho * mean_field * (t2 - t1) / precision
+    coupling, curvature = rho * (t2 - t1), 2.0 * precision + rho * (2.0 - 2.0 * t1 - 2.0 * t2 + mean_field * mean_field)
+    if 2.0 * precision * curvature <= coupling * coupling:
+        return w_d, False
+    w1, w2 = mean_field + w_d, mean_field - w_d
+    _, _, ridge = _energy(mean_field, mean_field, w1, w2, precision, rho, t1, t2)
+    well_s, well_d = _well(t1, t2)
+    for side in (1.0, -1.0):
+        _, _, energy = _from_side(side, side * well_s, side * well_d, w1, w2, precision, rho, t1, t2)
+        if not energy > ridge - 1e-12:
+            return w_d, False
+    return w_d, True
+
+
+@numba.njit(error_model="numpy")
 def _find_split(mean_field, precision, rho, t1, t2):
     """Half-difference field w_d at which the global minimiser crosses z_1 = z_2, and the minima on its two sides.
 
     With E_± the lowest energies on the two sides, D(w_d) = E_+ − E_− falls with w_d at the rate
-    −2(z_d^+ − z_d^−)/V, so that its only zero is found by Newton where there are two wells. Where the minimiser
-    crosses continuously a secant on z_d serves. Both are solved sharply: the map has to be smooth in the state.
+    −2(z_d^+ − z_d^−)/V, so that its only zero is found by Newton where there are two wells. Solved sharply: the map has
+    to be smooth in the state.
     """
+    w_d, single = _single_well_split(mean_field, precision, rho, t1, t2)
+    if single:
+        return w_d, mean_field, mean_field, mean_field, mean_field
     low, high, w_d, step = -1e9, 1e9, 0.0, 0.2
     well_s, well_d = _well(t1, t2)
     p1, p2, n1, n2 = mean_field + 0.6, mean_field - 0.6, mean_field - 0.6, mean_field + 0.6
@@ -307,13 +332,18 @@ def _split_sums(nodes, panel_nodes, panel_weights, field, teacher):
         for side in (1.0, -1.0):
             length = _CUT - side * split
             z1, z2 = (p1, p2) if side > 0.0 else (n1, n2)
+            last1, last2, step1, step2 = z1, z2, 0.0, 0.0
             for j in range(panel_nodes.size):
                 # Outwards from the split, each minimum starts from its neighbour's and stays in its well.
                 xi_d = split + side * length * panel_nodes[j]
                 weight = length * panel_weights[j] * _NORMAL_DENSITY * exp(-0.5 * xi_d * xi_d)
                 shift = offset + spread * _SQRT_HALF * xi_d
                 w1, w2 = mean + shift, mean - shift
-                z1, z2, energy = _minimise(z1, z2, w1, w2, precision, rho, t1, t2)
+                if j > 1:
+                    stretch = (panel_nodes[j] - panel_nodes[j - 1]) / (panel_nodes[j - 1] - panel_nodes[j - 2])
+                    step1, step2 = stretch * (z1 - last1), stretch * (z2 - last2)
+                last1, last2 = z1, z2
+                z1, z2, energy = _minimise(z1 + step1, z2 + step2, w1, w2, precision, rho, t1, t2)
                 if rho > _STRONG * precision:
                     y1, y2, other, _ = _global_minimum(w1, w2, precision, rho, t1, t2)
                     if other < energy - 1e-14:

@@ -15,7 +15,7 @@ RESIDUAL_TOLERANCE = 1e-8
 # Below this K = ‖Q‖²/d the student is taken as Q = 0, where the attention is uniform to 1e-6.
 _COLLAPSED = 1e-6
 # An order parameter below this share of its largest possible value counts as zero.
-_MERGED = 1e-3
+MERGED = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class FixedPoint:
     @property
     def merged(self) -> bool:
         """Whether the branch has merged into the uninformative one: its order parameter is zero here."""
-        return self.branch != "uninformative" and order_parameter(self.overlaps, self.branch) < _MERGED
+        return self.branch != "uninformative" and order_parameter(self.overlaps, self.branch) < MERGED
 
 
 def natural_residual(task: TeacherStudent, old: Overlaps, new: Overlaps) -> float:
