@@ -16,6 +16,8 @@ _HOME = {
     "FixedPoint": "solution",
     "fixed_point": "fixed_points",
     "branch": "fixed_points",
+    "transition": "transitions",
+    "Transition": "transitions",
     "linear_baseline": "baseline",
     "fit_linear_baseline": "simulation",
     "simulate": "simulation",

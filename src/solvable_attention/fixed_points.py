@@ -11,13 +11,11 @@ import numpy as np
 from solvable_attention.branch_problem import WARM_UP_STEPS, BranchProblem
 from solvable_attention.coordinates import BRANCHES, pack, unpack
 from solvable_attention.errors import ArgumentError
-from solvable_attention.solution import MERGED, FixedPoint, order_parameter
+from solvable_attention.solution import MERGED, NEAR_THE_END, FixedPoint, order_parameter
 from solvable_attention.state_evolution import Quadrature, default_quadrature
 from solvable_attention.task import TeacherStudent
 
 DEFAULT_MIXING = 0.8
-# An order parameter below this share of its natural size may be that of a merged branch.
-_NEAR_THE_END = 0.05
 
 
 def fixed_point(
@@ -52,13 +50,13 @@ def fixed_point(
     if order_parameter(approached, branch) > MERGED:
         solution = problem.finish(approached)
         # A failed solve that is nowhere near the end of the branch stays a failed solve.
-        far = order_parameter(solution.overlaps, branch) > _NEAR_THE_END
+        far = order_parameter(solution.overlaps, branch) > NEAR_THE_END
         if far or (solution.converged and not solution.merged):
             return solution
     end = problem.merged_point(mixing, start if start is not None and start.merged else None)
     if problem.grows(end):
         # The uninformative point is unstable towards the branch, which then exists: come from farther away.
-        return problem.finish(problem.approach(mixing, warm_up=10 * WARM_UP_STEPS))
+        return problem.finish(problem.approach(mixing, warm_up=10 * WARM_UP_STEPS, give_up=False))
     return end
 
 
@@ -94,7 +92,7 @@ def _check_arguments(alpha, branch, mixing):
 
 
 def _predict(trail, alpha):
-    """Polynomial in log α through the last three fixed points, in coordinates; the last one alone where it is the only."""
+    """Polynomial in log α through the last three fixed points, in coordinates, or the only one."""
     if len(trail) < 2 or trail[-1].merged:
         return trail[-1] if trail else None
     last = trail[-1]

@@ -247,7 +247,8 @@ def _single_well_split(mean_field, precision, rho, t1, t2):
     """Field w_d at which z = (w̄, w̄) is stationary, and whether it is the global minimum there.
 
     On the ridge a = b = ½ and ∇E = 0 gives w_d = ρV w̄ (t_2 − t_1)/2: where the prox crosses z_1 = z_2 continuously it
-    does so here. The Hessian in s = (z_1+z_2)/2 and d = (z_1−z_2)/2 is [[2/V, ρ(t_2−t_1)], [·, 2/V + ρ(2−2t_1−2t_2+s²)]].
+    does so here. In s = (z_1+z_2)/2 and d = (z_1−z_2)/2 the Hessian is E_ss = 2/V, E_sd = ρ(t_2 − t_1) and
+    E_dd = 2/V + ρ(2 − 2t_1 − 2t_2 + s²).
     """
     w_d = 0.5 * rho * mean_field * (t2 - t1) / precision
     coupling, curvature = rho * (t2 - t1), 2.0 * precision + rho * (2.0 - 2.0 * t1 - 2.0 * t2 + mean_field * mean_field)
@@ -349,7 +350,5 @@ def _split_sums(nodes, panel_nodes, panel_weights, field, teacher):
                     if other < energy - 1e-14:
                         z1, z2, energy = y1, y2, other
                 xi1, xi2 = _SQRT_HALF * (xi_s + xi_d), _SQRT_HALF * (xi_s - xi_d)
-                _accumulate(
-                    sums[i], weight, w1, w2, z1, z2, energy, eta1, eta2, xi1, xi2, precision, rho, t1, t2
-                )
+                _accumulate(sums[i], weight, w1, w2, z1, z2, energy, eta1, eta2, xi1, xi2, precision, rho, t1, t2)
     return sums
