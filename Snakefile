@@ -23,8 +23,13 @@ localrules:
     baseline,
     paper_figures,
     gather,
+    crossings,
     figure2,
     agreement,
+    figure3,
+    figure3_maps,
+    transition_lines,
+    scorecard,
 
 
 # The tables are named beside the figures: a fresh clone holds the committed figures, and has to compute all the same.

@@ -10,12 +10,13 @@ import click
 import numpy as np
 import pandas as pd
 from cli import run, task_options, tasks_from
+from schemas.fixed_points import FIXED_POINTS
+from schemas.runs import RUNS
 from selection import lowest_positional
 from tables import complete_file, read_table
 
 from solvable_attention.errors import ArgumentError
-from solvable_attention.finite_d import encoding_term
-from solvable_attention.overlaps import Overlaps
+from solvable_attention.finite_d import encoding_term_at
 
 REST = 5.0  # the allowance for unknown terms is REST/d of the value
 ORDER = {"semantic": "theta", "positional": "m"}
@@ -31,8 +32,8 @@ SYMBOLS = {"train_loss": "ε_t", "test_error": "ε_g", "theta": "θ", "m": "m"}
 @click.option("--output", type=click.Path(), required=True, help="Markdown file to write.")
 def main(fixed_points, runs, slice_name, restarts, output, **options):
     _, (task,) = tasks_from(options)
-    theory = read_table("fixed_points", fixed_points).query("experiment == @slice_name")
-    table = read_table("runs", runs)
+    theory = read_table(FIXED_POINTS, fixed_points).query("experiment == @slice_name")
+    table = read_table(RUNS, runs)
     minimisers, noisy = (table[table.experiment == name] for name in (slice_name, restarts))
     lowest = lowest_positional(noisy)
     rows = []
@@ -52,15 +53,9 @@ def main(fixed_points, runs, slice_name, restarts, output, **options):
 
 def compare(task, point, runs: pd.DataFrame, kind: str) -> list[dict]:
     """One row a quantity: theory, mean of the runs less the known 1/d term, standard error, allowance, verdict."""
-    values = (point.q / task.rho, point.theta / task.rho, point.m, point.V / task.rho)
-    encodings = encoding_term(task, Overlaps(*(np.array([[x]]) for x in values)))
-    d = runs.d.iloc[0]
-    known = {"train_loss": point.alpha * encodings / (2 * d), "test_error": encodings / (task.L * d)}
     rows = []
-    for name in ("train_loss", "test_error", ORDER[point.branch]):
-        value, error = at_unit_teacher(runs[name], runs.teacher_variance)
-        value, expected = value - known.get(name, 0.0), getattr(point, name)
-        gap, allowance = value - expected, 3 * error + REST / d * expected
+    for name, value, error, expected in compared(task, point, runs):
+        gap, allowance = value - expected, 3 * error + REST / runs.d.iloc[0] * expected
         rows.append(
             {
                 "α": point.alpha,
@@ -75,6 +70,15 @@ def compare(task, point, runs: pd.DataFrame, kind: str) -> list[dict]:
             }
         )
     return rows
+
+
+def compared(task, point, runs: pd.DataFrame):
+    """(name, value and standard error of the runs, theory) for ε_t, ε_g and the order parameter of the branch."""
+    d, encodings = runs.d.iloc[0], encoding_term_at(task, point.q, point.m, point.theta)
+    known = {"train_loss": point.alpha * encodings / (2 * d), "test_error": encodings / (task.L * d)}
+    for name in ("train_loss", "test_error", ORDER[point.branch]):
+        value, error = at_unit_teacher(runs[name], runs.teacher_variance)
+        yield name, value - known.get(name, 0.0), error, getattr(point, name)
 
 
 def at_unit_teacher(values: pd.Series, teacher_variance: pd.Series) -> tuple[float, float]:

@@ -4,9 +4,13 @@ import click
 import matplotlib.pyplot as plt
 import pandas as pd
 from cli import run
+from schemas.fixed_points import FIXED_POINTS
+from schemas.linear import LINEAR
+from schemas.runs import RUNS
+from schemas.transitions import TRANSITIONS
 from selection import lowest_positional, mean_and_error
-from style import BASELINE, NEUTRAL, POSITIONAL, SEMANTIC, TEXT_WIDTH, save, use_style
-from tables import complete_file, read_table
+from style import BASELINE, NEUTRAL, POSITIONAL, SEMANTIC, TEXT_WIDTH, save, save_caption, use_style
+from tables import read_table
 
 from solvable_attention.errors import ArgumentError
 
@@ -36,8 +40,9 @@ SCALE = 1e3  # losses are drawn in units of 1e-3
 @click.option("--png", type=click.Path(), required=True)
 @click.option("--caption", type=click.Path(), required=True)
 def main(fixed_points, transitions, runs, linear, slice_name, restarts, descent, pdf, png, caption):
-    paths = {"fixed_points": fixed_points, "transitions": transitions, "runs": runs, "linear": linear}
-    data = Slice({name: read_table(name, path) for name, path in paths.items()}, slice_name, restarts, descent)
+    paths = {FIXED_POINTS: fixed_points, TRANSITIONS: transitions, RUNS: runs, LINEAR: linear}
+    tables = {table.name: read_table(table, path) for table, path in paths.items()}
+    data = Slice(tables, slice_name, restarts, descent)
     use_style()
     figure, axes = plt.subplots(1, 3, figsize=(TEXT_WIDTH, 2.5), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.06)
@@ -48,8 +53,7 @@ def main(fixed_points, transitions, runs, linear, slice_name, restarts, descent,
         axis.set_title(f"({letter})", loc="left", fontsize="medium")
         mark_transitions(axis, data)
     save(figure, pdf, png)
-    with complete_file(caption) as temporary:
-        temporary.write_text(caption_of(data), encoding="utf-8")
+    save_caption(caption, caption_of(data))
 
 
 class Slice:
@@ -208,7 +212,7 @@ that of the positional minimum. (b) Overlaps m/σ² and θ/σ² of the minimum o
 and that of the linear positional baseline (dashed, theory; diamonds, fitted to the same data).
 
 Lines: state evolution, thick where the branch is the global minimum, thin where it is not; points that did not converge
-({open_theory}) are hollow. Vertical lines: {marks} (theory, interpolated on the branches). In (b) and (c) runs are
+({open_theory}) are hollow. Vertical lines: {marks} (theory, by root search). In (b) and (c) runs are
 shown of the start whose mean training loss is the smaller one at that α.
 
 Dots: minimisers (L-BFGS) from one positional and one semantic start on the same {seeds["minimisers"]} data sets. Below

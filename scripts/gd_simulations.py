@@ -6,6 +6,7 @@ import time
 import click
 import pandas as pd
 from cli import run, task_options, tasks_from
+from schemas.runs import RUNS
 from tables import write_table
 from tqdm import tqdm
 
@@ -34,7 +35,7 @@ def main(seeds, output, **options):
     given = {key: value for key, value in options.items() if value is not None}
     frames = [simulate(tasks, seed=seed, **given) for seed in tqdm(seeds, desc="data sets", disable=None)]
     frame = pd.concat(frames, ignore_index=True).assign(experiment=experiment)
-    write_table(frame, "runs", output, started, made_from)
+    write_table(frame, RUNS, output, started, made_from)
 
 
 if __name__ == "__main__":

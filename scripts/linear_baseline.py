@@ -6,6 +6,7 @@ import time
 import click
 import pandas as pd
 from cli import run, task_options, tasks_from
+from schemas.linear import LINEAR
 from tables import write_table
 from tqdm import tqdm
 
@@ -30,7 +31,7 @@ def main(d, alpha, seed, root_seed, ridge, output, **options):
         for dimension, a, number in data_sets
     ]
     frame = pd.concat(frames, ignore_index=True).assign(experiment=experiment)
-    write_table(frame, "linear", output, started, made_from)
+    write_table(frame, LINEAR, output, started, made_from)
 
 
 if __name__ == "__main__":

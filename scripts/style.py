@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
 import seaborn as sns
+from matplotlib.patheffects import withStroke
 from tables import complete_file
 
 # Colours that stay apart in grey; the same quantity has the same colour in every figure.
@@ -36,6 +40,48 @@ def use_style() -> None:
             "savefig.dpi": 250,
         }
     )
+
+
+# Black in one pattern each, on a white rim: legible on every colour and in grey.
+TRANSITION_STYLES = {
+    "alpha_c": ("-", r"$\alpha_c$"),
+    "alpha_l": ((0, (4, 1.5)), r"$\alpha_l$"),
+    "semantic_onset": ((0, (1, 1)), r"$\theta$ leaves 0"),
+    "semantic_stable": ((0, (6, 1.5, 1, 1.5)), "semantic stable above"),
+    "positional_onset": ((0, (1, 2.5)), "m leaves 0"),
+    "positional_end": ((0, (3, 1, 1, 1, 1, 1)), "m back at 0"),
+    "positional_unstable": ((0, (8, 2)), "positional stable below"),
+}
+
+
+def draw_transition(axis: plt.Axes, line: pd.DataFrame, kind: str, **options) -> None:
+    """A transition line in the plane (α, ω), with gaps where it was not found."""
+    pattern, label = TRANSITION_STYLES[kind]
+    rim = [withStroke(linewidth=2.6, foreground="white")]
+    style = {"color": "black", "lw": 1.2, "ls": pattern, "label": label, "path_effects": rim, **options}
+    axis.plot(line.alpha, line.omega, **style)
+
+
+def draw_map(axis: plt.Axes, image: tuple, limit: float, label: str) -> None:
+    """A map over (α, ω) in colours whose lightness grows with the value, so that the sign can be read in grey."""
+    alphas, omegas, values = image
+    mesh = axis.pcolormesh(
+        alphas, omegas, values, cmap="viridis", vmin=-limit, vmax=limit, shading="nearest", rasterized=True
+    )
+    axis.set(xlabel=r"$\alpha$", ylabel=r"$\omega$", xlim=mesh_limits(alphas), ylim=mesh_limits(omegas))
+    axis.figure.colorbar(mesh, ax=axis, label=label, pad=0.02, aspect=30, extend="both")
+
+
+def mesh_limits(values: np.ndarray) -> tuple[float, float]:
+    """Outer edges of the cells around an increasing grid."""
+    return values[0] - 0.5 * (values[1] - values[0]), values[-1] + 0.5 * (values[-1] - values[-2])
+
+
+def save_caption(path: str | Path, text: str) -> None:
+    """Write a caption, its paragraphs wrapped anew."""
+    paragraphs = [textwrap.fill(" ".join(part.split()), 120) for part in text.strip().split("\n\n")]
+    with complete_file(path) as temporary:
+        temporary.write_text("\n\n".join(paragraphs) + "\n", encoding="utf-8")
 
 
 def save(figure: plt.Figure, *paths: str | Path) -> None:

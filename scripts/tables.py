@@ -1,6 +1,7 @@
 """The tables: their columns and ranges, and files that are complete or absent.
 
-A table is checked when it is written and when it is read. Its metadata hold the hash of the arguments that made it, the
+What a table holds is said in schemas/, one file each, so that a new table touches nothing else. A table is checked when
+it is written and when it is read. Its metadata hold the hash of the arguments that made it, the
 package's version and the seconds it took.
 """
 
@@ -11,8 +12,9 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -26,91 +28,53 @@ from solvable_attention.errors import ArgumentError
 _METADATA_KEY = b"solvable_attention"
 
 
-def _number(low=None, high=None, nullable=False):
+@dataclass(frozen=True, eq=False)
+class Table:
+    """name, columns (pandera, in order) and key (the columns that name a row and order the table)."""
+
+    name: str
+    columns: dict[str, pa.Column]
+    key: list[str]
+
+
+def number(low: float | None = None, high: float | None = None, nullable: bool = False) -> pa.Column:
+    """A column of floats in [low, high]; nullable where a value that did not converge may be missing."""
     checks = [pa.Check.ge(low)] if low is not None else []
     checks += [pa.Check.le(high)] if high is not None else []
     return pa.Column(float, checks, nullable=nullable)
 
 
-def _count(least=0):
+def count(least: int = 0) -> pa.Column:
+    """A column of whole numbers ≥ least."""
     return pa.Column("int64", pa.Check.ge(least))
 
 
-_TASK = {"omega": _number(0, 1), "sigma": _number(0), "lam": _number(0)}
-# A value that did not converge may be missing; `converged` says so.
-_COLUMNS = {
-    "fixed_points": {
-        "experiment": pa.Column(str),
-        "alpha": _number(0),
-        **_TASK,
-        "branch": pa.Column(str, pa.Check.isin(["semantic", "positional", "uninformative", "mixed"])),
-        **{name: _number(nullable=True) for name in ("q", "m", "V", "theta", "train_loss", "test_error")},
-        "residual": _number(0, nullable=True),
-        "quadrature_error": _number(0, nullable=True),
-        "converged": pa.Column(bool),
-        "merged": pa.Column(bool),
-        "two_well_weight": _number(0, 1, nullable=True),
-        "train_loss_error": _number(0, nullable=True),
-        "test_error_error": _number(0, nullable=True),
-    },
-    "transitions": {
-        "experiment": pa.Column(str),
-        **_TASK,
-        "kind": pa.Column(str, pa.Check.isin(["alpha_c", "alpha_l"])),
-        "alpha": _number(0, nullable=True),
-        "error": _number(0, nullable=True),
-    },
-    "runs": {
-        "experiment": pa.Column(str),
-        "d": _count(1),
-        "alpha": _number(0),
-        "n": _count(1),
-        **_TASK,
-        "start": pa.Column(str),
-        "restart": _count(),
-        "optimizer": pa.Column(str, pa.Check.isin(["lbfgs", "gd", "adam"])),
-        "seed": _count(),
-        **{name: _number(0, nullable=True) for name in ("train_loss", "test_error", "m", "theta", "q")},
-        "teacher_variance": _number(0),
-        "grad_norm": _number(0, nullable=True),
-        "iterations": _count(),
-        "converged": pa.Column(bool),
-    },
-    "linear": {
-        "experiment": pa.Column(str),
-        "d": _count(1),
-        "alpha": _number(0),
-        **_TASK,
-        "seed": _count(),
-        "test_error": _number(0),
-        "theory_test_error": _number(0),
-    },
-}
-_KEYS = {
-    "fixed_points": ["experiment", "omega", "sigma", "lam", "branch", "alpha"],
-    "transitions": ["experiment", "omega", "sigma", "lam", "kind"],
-    "runs": ["experiment", "d", "alpha", "omega", "sigma", "lam", "start", "restart", "optimizer", "seed"],
-    "linear": ["experiment", "d", "alpha", "omega", "sigma", "lam", "seed"],
-}
-TABLES = tuple(_COLUMNS)
+def one_of(values: Iterable[str]) -> pa.Column:
+    """A column of words from a list."""
+    return pa.Column(str, pa.Check.isin(list(values)))
 
 
-def check_table(frame: pd.DataFrame, table: str, where: str) -> pd.DataFrame:
+def task_columns() -> dict[str, pa.Column]:
+    """experiment, omega, sigma and lam, which every table of results has."""
+    return {"experiment": pa.Column(str), "omega": number(0, 1), "sigma": number(0), "lam": number(0)}
+
+
+def check_table(frame: pd.DataFrame, table: Table, where: str) -> pd.DataFrame:
     """The frame with its columns in order, rows sorted by their key; ArgumentError unless it fits the schema."""
-    wrong = sorted(set(frame.columns) ^ set(_COLUMNS[table]))
+    wrong = sorted(set(frame.columns) ^ set(table.columns))
     if wrong:
-        raise ArgumentError(f"{where}: is not a table of {table}: column {wrong[0]!r} is missing or unknown")
-    schema = pa.DataFrameSchema(_COLUMNS[table], strict=True, unique=_KEYS[table])
+        raise ArgumentError(f"{where}: is not a table of {table.name}: column {wrong[0]!r} is missing or unknown")
+    schema = pa.DataFrameSchema(table.columns, strict=True, unique=table.key)
     try:
         schema.validate(frame, lazy=True)
     except pa.errors.SchemaErrors as errors:
         first = errors.failure_cases.iloc[0]
         reason = f"column {first.column or first.failure_case!r} fails {first.check} with {first.failure_case}"
-        raise ArgumentError(f"{where}: is not a table of {table}: {reason}") from None
-    return frame[list(_COLUMNS[table])].sort_values(_KEYS[table], ignore_index=True)
+        raise ArgumentError(f"{where}: is not a table of {table.name}: {reason}") from None
+    return frame[list(table.columns)].sort_values(table.key, ignore_index=True)
 
 
-def write_table(frame: pd.DataFrame, table: str, path: str | Path, started: float, made_from: dict) -> None:
+def write_table(frame: pd.DataFrame, table: Table, path: str | Path, started: float, made_from: dict) -> None:
     """Check, sort and write a table. The file appears complete or not at all.
 
     started : time.perf_counter() at the start of the work; made_from : the arguments that determine the table.
@@ -128,7 +92,7 @@ def write_table(frame: pd.DataFrame, table: str, path: str | Path, started: floa
     print(f"{path}: {len(frame)} rows in {description['seconds']:.1f} s", file=sys.stderr)
 
 
-def read_table(table: str, path: str | Path) -> pd.DataFrame:
+def read_table(table: Table, path: str | Path) -> pd.DataFrame:
     """Read and check a table. ArgumentError names the file when it is missing, broken or of another kind."""
     try:
         frame = pd.read_parquet(path)

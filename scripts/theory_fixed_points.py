@@ -3,8 +3,10 @@
 import time
 
 import click
+import numpy as np
 import pandas as pd
 from cli import run, task_options, tasks_from
+from schemas.fixed_points import FIXED_POINTS, MOST_EIGENVALUES
 from tables import write_table
 
 from solvable_attention.coordinates import BRANCHES
@@ -21,17 +23,24 @@ def main(name, alpha, output, **options):
     started, made_from = time.perf_counter(), {"branch": name, "alpha": alpha, **options}
     experiment, tasks = tasks_from(options)
     points = [point for task in tasks for point in branch(task, alpha, name)]
-    write_table(pd.DataFrame([row(experiment, p) for p in points]), "fixed_points", output, started, made_from)
+    write_table(pd.DataFrame([row(experiment, p) for p in points]), FIXED_POINTS, output, started, made_from)
 
 
 def row(experiment: str, point: FixedPoint) -> dict:
+    """One row of a table of fixed points."""
     names = ("alpha", "branch", "q", "m", "V", "theta", "train_loss", "test_error", "residual", "quadrature_error")
+    eigenvalues = np.full(MOST_EIGENVALUES, np.nan, dtype=complex)
+    eigenvalues[: point.eigenvalues.size] = point.eigenvalues[:MOST_EIGENVALUES]
     return {
         "experiment": experiment,
         **{key: getattr(point.task, key) for key in ("omega", "sigma", "lam")},
         **{key: getattr(point, key) for key in (*names, "converged", "merged", "two_well_weight")},
         "train_loss_error": point.errors["train_loss"],
         "test_error_error": point.errors["test_error"],
+        "growth_m": point.growth_m,
+        "growth_theta": point.growth_theta,
+        **{f"eigenvalue_{i}_real": float(x.real) for i, x in enumerate(eigenvalues, start=1)},
+        **{f"eigenvalue_{i}_imag": float(x.imag) for i, x in enumerate(eigenvalues, start=1)},
     }
 
 

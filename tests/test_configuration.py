@@ -7,7 +7,7 @@ import pytest
 import yaml
 from code_files import code_files
 from configuration import ConfigError, check
-from grids import alpha_grid, task_grid
+from grids import grid, task_grid
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -47,7 +47,7 @@ def test_paper_overlay_has_the_papers_grid_in_its_descent(config):
     overlay = yaml.safe_load((ROOT / "workflow/config/paper.yaml").read_text(encoding="utf-8"))
     paper = merged(config, overlay)["experiments"]
     assert paper["slice"]["simulations"]["seeds"] == paper["descent"]["simulations"]["seeds"] == 24
-    assert alpha_grid(paper["descent"]["simulations"]["alphas"]) == alpha_grid(paper["slice"]["simulations"]["alphas"])
+    assert grid(paper["descent"]["simulations"]["alphas"]) == grid(paper["slice"]["simulations"]["alphas"])
 
 
 @pytest.mark.parametrize(
@@ -111,10 +111,10 @@ def test_a_missing_key_is_named(config):
         check(config)
 
 
-def test_alpha_grid_is_sorted_rounded_and_without_repeats():
-    grid = alpha_grid({"start": 0.01, "stop": 2.0, "points": 25, "also": [1.5, 0.01]})
-    assert grid == sorted(set(grid)) and len(grid) == 26 and grid[1] == 0.0929167
-    assert alpha_grid([2, 0.5, 0.1 + 0.2]) == [0.3, 0.5, 2.0]
+def test_grid_is_sorted_rounded_and_without_repeats():
+    points = grid({"start": 0.01, "stop": 2.0, "points": 25, "also": [1.5, 0.01]})
+    assert points == sorted(set(points)) and len(points) == 26 and points[1] == 0.0929167
+    assert grid([2, 0.5, 0.1 + 0.2]) == [0.3, 0.5, 2.0]
 
 
 def test_task_grid_holds_every_combination():

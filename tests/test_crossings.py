@@ -1,26 +1,41 @@
 import numpy as np
 import pytest
 
-from solvable_attention.crossings import last_crossing
+from solvable_attention.crossings import bootstrap_crossing, last_falling_zero
+
+RNG = np.random.default_rng(0)
 
 
-def test_crossing_of_a_smooth_curve_lies_within_its_error():
-    alphas = np.linspace(0.5, 2, 16)
-    found = last_crossing(alphas, 1 / alphas - 0.8, np.full(16, 1e-6))
-    assert abs(found.alpha - 1.25) <= found.error < 2e-3
+def test_zero_of_a_line_is_exact_and_curves_are_independent():
+    alphas = np.linspace(0, 2, 9)
+    curves = np.stack([1.05 - alphas, 0.3 - alphas, 5 - alphas, -1 - alphas])
+    np.testing.assert_allclose(last_falling_zero(alphas, curves), [1.05, 0.3, np.nan, np.nan])
 
 
-def test_error_of_the_values_moves_the_crossing():
-    alphas = np.linspace(0, 2, 21)
-    assert last_crossing(alphas, 1.05 - alphas, np.full(21, 1e-2)).error == pytest.approx(1e-2, rel=1e-3)
+def test_the_last_of_several_zeros_counts():
+    assert 4 < last_falling_zero(np.arange(7.0), np.array([1, -1, 1, 1, 1, -1, -2.0])) < 5
 
 
-def test_last_of_several_crossings_and_gaps():
-    alphas = np.arange(7.0)
-    values = np.array([1, -1, 1, np.nan, 1, -1, -2.0])
-    assert 4 < last_crossing(alphas, values, np.zeros(7)).alpha < 5
+def test_a_curve_that_rises_again_has_no_crossing():
+    assert np.isnan(last_falling_zero(np.arange(3.0), np.array([1.0, -1.0, 1.0])))
 
 
-def test_no_crossing_is_a_value():
-    found = last_crossing(np.arange(3.0), np.array([3.0, 2, 1]), np.zeros(3))
-    assert np.isnan(found.alpha) and np.isnan(found.error)
+def test_bootstrap_error_is_the_scatter_of_repeated_experiments():
+    alphas, slope, noise, samples = np.linspace(0.5, 1.5, 11), 2.0, 0.3, 12
+
+    def experiment():
+        return [slope * (1 - a) + noise * RNG.standard_normal(samples) for a in alphas]
+
+    found = [bootstrap_crossing(alphas, experiment(), 400, RNG) for _ in range(60)]
+    scatter = np.std([f.alpha for f in found])
+    assert np.mean([f.error for f in found]) == pytest.approx(scatter, rel=0.35)
+    assert abs(np.mean([f.alpha for f in found]) - 1) < 4 * scatter / 60**0.5
+
+
+def test_no_crossing_and_a_doubtful_one_have_no_error():
+    alphas = np.arange(3.0)
+    absent = bootstrap_crossing(alphas, [np.full(4, 3.0), np.full(4, 2.0), np.full(4, 1.0)], 50, RNG)
+    assert np.isnan(absent.alpha) and np.isnan(absent.error) and absent.share == 0
+    doubtful = [np.full(5, 2.0), np.full(5, 1.0), np.array([-5.0, -1.0, 1.0, 2.0, 2.9])]
+    found = bootstrap_crossing(alphas, doubtful, 400, RNG)
+    assert np.isfinite(found.alpha) and 0.1 < found.share < 0.9 and np.isnan(found.error)

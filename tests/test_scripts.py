@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from schemas.linear import LINEAR
 from tables import read_table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -61,4 +62,4 @@ def test_gather_counts_rows(tmp_path):
     result = call("gather_tables.py", "--table", "linear", "--rows", 3, "--output", table, part)
     assert result.returncode != 0 and "2 rows" in result.stderr and not table.exists()
     assert call("gather_tables.py", "--table", "linear", "--rows", 2, "--output", table, part).returncode == 0
-    assert len(read_table("linear", table)) == 2
+    assert len(read_table(LINEAR, table)) == 2

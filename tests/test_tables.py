@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as parquet
 import pytest
+from schemas.linear import LINEAR
 from tables import complete_file, description_of, read_table, write_table
 
 from solvable_attention.errors import ArgumentError
@@ -29,13 +30,13 @@ def frame():
 
 
 def write(frame, path):
-    write_table(frame, "linear", path, time.perf_counter(), {"argument": 1})
+    write_table(frame, LINEAR, path, time.perf_counter(), {"argument": 1})
 
 
 def test_written_table_is_sorted_and_described(frame, tmp_path):
     path = tmp_path / "new" / "linear.parquet"
     write(frame, path)
-    assert list(read_table("linear", path).alpha) == [1.0, 2.0]
+    assert list(read_table(LINEAR, path).alpha) == [1.0, 2.0]
     assert set(description_of(path)) == {"made_from", "version", "seconds"}
     assert not [p for p in path.parent.iterdir() if p != path]
 
@@ -66,7 +67,7 @@ def test_a_table_that_does_not_fit_is_neither_written_nor_read(spoil, frame, tmp
     assert not list(tmp_path.iterdir()) and "\n" not in str(refusal.value)
     spoil(frame).to_parquet(path)
     with pytest.raises(ArgumentError, match=r"linear\.parquet"):
-        read_table("linear", path)
+        read_table(LINEAR, path)
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1 half a table"])
@@ -74,7 +75,7 @@ def test_a_broken_file_is_named_with_the_way_out(content, tmp_path):
     path = tmp_path / "linear.parquet"
     path.write_bytes(content)
     with pytest.raises(ArgumentError, match=r"linear\.parquet: cannot be read as parquet .*delete it"):
-        read_table("linear", path)
+        read_table(LINEAR, path)
 
 
 def test_a_failure_while_writing_keeps_the_old_file(tmp_path):

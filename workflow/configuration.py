@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 from figure2_configuration import figure2_refusals
-from grids import alpha_grid, task_grid
+from grids import grid, task_grid, values
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
@@ -16,7 +16,8 @@ from solvable_attention.task import TeacherStudent
 SCHEMA_FILE = Path(__file__).parent / "schemas" / "config.schema.yaml"
 TASK_KEYS = ("L", "rank", "teacher_rank", "tied", "A", "covariance", "encodings_gram")
 WHOLE_NUMBERS = (
-    *("seed", "seeds", "seeds_per_job", "points", "d", "L", "rank", "teacher_rank", "restarts", "max_iterations"),
+    *("seed", "seeds", "seeds_per_job", "omegas_per_job", "points", "d", "L", "rank", "teacher_rank", "restarts"),
+    *("max_iterations", "random_starts", "bootstrap"),
 )
 # Keys that mean something for some starts only; elsewhere they would be without effect.
 EFFECTIVE_FOR = {
@@ -44,8 +45,10 @@ def check(config: dict) -> None:
 
 
 def _check_experiment(where: str, experiment: dict) -> None:
+    if isinstance(experiment["omega"], dict):
+        _check_range(f"{where}.omega", experiment["omega"])
     for key in ("omega", "sigma", "lam"):
-        for value in experiment[key]:
+        for value in values(experiment, key):
             if float(f"{value:.6g}") != value:
                 raise ConfigError(f"config: {where}.{key}: is {value!r}, allowed are numbers of at most 6 digits")
     for omega, sigma, lam in task_grid(experiment):
@@ -53,8 +56,12 @@ def _check_experiment(where: str, experiment: dict) -> None:
             TeacherStudent(omega, sigma, lam, **task_options(experiment))
         except ValueError as refusal:
             raise ConfigError(f"config: {where}.{refusal}") from None
-    for kind in ("theory", "simulations", "baseline"):
+    for kind in ("theory", "scan", "simulations", "baseline"):
         _check_grid(f"{where}.{kind}", experiment.get(kind))
+    asked = experiment.get("transitions")
+    if asked is not None and asked["low"] >= asked["high"]:
+        high, low = asked["high"], asked["low"]
+        raise ConfigError(f"config: {where}.transitions.high: is {high}, allowed is a number > low {low}")
     part = experiment.get("simulations", {})
     for key, needed in EFFECTIVE_FOR.items():
         if key in part and not set(part["starts"]) & set(needed):
@@ -66,12 +73,17 @@ def _check_grid(where: str, part: dict | None) -> None:
     if part is None:
         return
     spec = part["alphas"]
-    if isinstance(spec, dict) and spec["start"] > spec["stop"]:
-        stop, start = spec["stop"], spec["start"]
-        raise ConfigError(f"config: {where}.alphas.stop: is {stop}, allowed is a number ≥ start {start}")
-    smallest, fewest = alpha_grid(spec)[0], min(part.get("d", [np.inf]))
+    if isinstance(spec, dict):
+        _check_range(f"{where}.alphas", spec)
+    smallest, fewest = grid(spec)[0], min(part.get("d", [np.inf]))
     if smallest * fewest < 0.5:
         raise ConfigError(f"config: {where}.alphas: contains {smallest}, allowed with d = {fewest} is n = αd ≥ 1")
+
+
+def _check_range(where: str, spec: dict) -> None:
+    if spec["start"] > spec["stop"]:
+        stop, start = spec["stop"], spec["start"]
+        raise ConfigError(f"config: {where}.stop: is {stop}, allowed is a number ≥ start {start}")
 
 
 def _refuse_inexact_numbers(value, where: str = "") -> None:
@@ -108,7 +120,7 @@ def _describe(error) -> str:
         missing = [key for key in error.validator_value if key not in error.instance]
         return f"{where}: lacks the key {missing[0]!r}, needed are {', '.join(error.validator_value)}"
     if error.validator == "anyOf":
-        return f"{where}: computes nothing, allowed is a part theory, simulations or baseline"
+        return f"{where}: computes nothing, allowed is a part theory, transitions, scan, simulations or baseline"
     value = " ".join(repr(error.instance).split())
     shown = value if len(value) <= 80 else value[:77] + "..."
     return f"{where}: is {shown}, allowed is {error.schema.get('description', error.message)}"

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from grids import alpha_grid
+from grids import grid, values
 
 BOTH = {"semantic", "positional"}
-PARTS = {"slice": ("theory", "simulations", "baseline"), "restarts": ("simulations",), "descent": ("simulations",)}
-NOT_OF_THE_TASK = ("theory", "simulations", "baseline")
+PARTS = {
+    "slice": ("theory", "transitions", "simulations", "baseline"),
+    "restarts": ("simulations",),
+    "descent": ("simulations",),
+}
+NOT_OF_THE_TASK = ("theory", "transitions", "scan", "simulations", "baseline")
 
 
 def figure2_refusals(names: dict, experiments: dict) -> Iterator[tuple[str, object, str]]:
@@ -37,11 +41,11 @@ def _against(where: str, experiment: dict, drawn: dict) -> Iterator[tuple[str, o
         if experiment.get(key) != drawn.get(key):
             yield f"{where}.{key}", experiment.get(key), f"{drawn.get(key)}, as in the other experiments of figure 2"
     for key in ("omega", "sigma", "lam"):
-        if len(experiment[key]) != 1:
+        if len(values(experiment, key)) != 1:
             yield f"{where}.{key}", experiment[key], "one value, since figure 2 shows one task"
     part = experiment["simulations"]
     if part["d"] != drawn["simulations"]["d"] or len(part["d"]) != 1:
         yield f"{where}.simulations.d", part["d"], "one value, the same in all experiments of figure 2"
-    for alpha in alpha_grid(part["alphas"]):
-        if alpha not in alpha_grid(drawn["simulations"]["alphas"]):
+    for alpha in grid(part["alphas"]):
+        if alpha not in grid(drawn["simulations"]["alphas"]):
             yield f"{where}.simulations.alphas", f"a grid with {alpha}", "a grid of values that the slice has too"

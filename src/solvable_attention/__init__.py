@@ -18,6 +18,7 @@ _HOME = {
     "branch": "fixed_points",
     "transition": "transitions",
     "Transition": "transitions",
+    "scan": "census",
     "linear_baseline": "baseline",
     "fit_linear_baseline": "simulation",
     "simulate": "simulation",

@@ -1,37 +1,51 @@
-"""Where a difference of two curves, known on a grid with errors, changes sign."""
+"""Where a difference of two measured curves changes sign, with a bootstrap error over samples."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
-from scipy.optimize import brentq
+
+# With fewer resamples that have a crossing its error means nothing.
+_LEAST_SHARE = 0.9
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """alpha : place of the sign change, NaN where the grid holds none; error : absolute, NaN likewise."""
+    """alpha : place of the sign change of the mean; error : its bootstrap standard deviation, absolute.
+
+    share : of the resamples, those with a crossing. alpha and error are NaN where the mean has none, error also where
+    the share is below .9.
+    """
 
     alpha: float
     error: float
+    share: float
 
 
-def last_crossing(alphas: np.ndarray, difference: np.ndarray, errors: np.ndarray) -> Crossing:
-    """Last α at which `difference` falls through zero, by monotone cubic interpolation between grid points.
+def last_falling_zero(alphas: np.ndarray, curves: np.ndarray) -> np.ndarray:
+    """α from which on each curve (..., n) is negative, linear between its grid points (n,); NaN where there is none."""
+    alphas, curves = np.asarray(alphas, dtype=float), np.asarray(curves, dtype=float)
+    positive = curves > 0
+    left = curves.shape[-1] - 1 - np.argmax(positive[..., ::-1], axis=-1)
+    exists = positive.any(axis=-1) & ~positive[..., -1]
+    left = np.where(exists, left, 0)
+    right = np.minimum(left + 1, curves.shape[-1] - 1)
+    before, after = (np.take_along_axis(curves, i[..., None], axis=-1)[..., 0] for i in (left, right))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        place = alphas[left] + before / (before - after) * (alphas[right] - alphas[left])
+    return np.where(exists, place, np.nan)
 
-    alphas (n,), increasing; difference (n,); errors (n,) of the difference, absolute. Points that are not finite are
-    left out. The error adds what the errors of the two neighbours make of the place and the distance to the linear
-    interpolation on half the grid's resolution, an upper bound for what the cubic one misses.
-    """
-    known = np.isfinite(difference)
-    x, y, e = np.asarray(alphas)[known], np.asarray(difference)[known], np.asarray(errors)[known]
-    falls = np.flatnonzero((y[:-1] > 0) & (y[1:] <= 0))
-    if falls.size == 0:
-        return Crossing(np.nan, np.nan)
-    i = falls[-1]
-    curve = PchipInterpolator(x, y)
-    place = brentq(curve, x[i], x[i + 1])
-    linear = x[i] - y[i] * (x[i + 1] - x[i]) / (y[i + 1] - y[i])
-    slope = abs(float(curve.derivative()(place)))
-    return Crossing(float(place), float(max(e[i], e[i + 1]) / slope + abs(place - linear) / 4))
+
+def bootstrap_crossing(
+    alphas: Sequence[float], samples: Sequence[np.ndarray], resamples: int, rng: np.random.Generator
+) -> Crossing:
+    """Crossing of the mean over the samples (samples,) of each α, which are resampled on their own."""
+    means = np.array([np.mean(sample) for sample in samples])
+    draws = [sample[rng.integers(0, len(sample), (resamples, len(sample)))].mean(axis=1) for sample in samples]
+    places = last_falling_zero(alphas, np.stack(draws, axis=1))
+    found, share = places[np.isfinite(places)], float(np.isfinite(places).mean())
+    alpha = float(last_falling_zero(alphas, means))
+    known = np.isfinite(alpha) and share >= _LEAST_SHARE and len(found) > 1
+    return Crossing(alpha, float(np.std(found, ddof=1)) if known else np.nan, share)

@@ -11,6 +11,12 @@ from solvable_attention.overlaps import Overlaps
 from solvable_attention.task import TeacherStudent
 
 
+def encoding_term_at(task: TeacherStudent, q: float, m: float, theta: float) -> float:
+    """`encoding_term` of a student in the paper's case, from the numbers that the tables hold."""
+    K, t, mu = (np.array([[value]]) for value in (q / task.rho, theta / task.rho, m))
+    return encoding_term(task, Overlaps(K=K, t=t, mu=mu, chi=np.eye(1)))
+
+
 def encoding_term(task: TeacherStudent, overlaps: Overlaps) -> float:
     """E ‖S(w) p‖²_F over fields w of mean m and covariance C ⊗ K.
 

@@ -8,34 +8,27 @@ def baseline_parts() -> list[str]:
     return [
         BASELINE_PART.format(experiment=name, sigma=number(sigma), chunk=chunk)
         for name, part in with_part("baseline").items()
-        for sigma in sigmas(name)
-        for chunk in range(len(chunks(part)))
+        for sigma in values(EXPERIMENTS[name], "sigma")
+        for chunk in range(len(seed_blocks(part)))
     ]
 
 
 def baseline_rows() -> int:
     return sum(
-        len(task_grid(EXPERIMENTS[name])) * len(part["d"]) * len(alpha_grid(part["alphas"])) * part["seeds"]
+        len(task_grid(EXPERIMENTS[name])) * len(part["d"]) * len(grid(part["alphas"])) * part["seeds"]
         for name, part in with_part("baseline").items()
     )
 
 
 def baseline_arguments(wildcards) -> str:
-    experiment = EXPERIMENTS[wildcards.experiment]
-    part = experiment["baseline"]
-    omegas, lams = ([float(x) for x in experiment[key]] for key in ("omega", "lam"))
+    part = EXPERIMENTS[wildcards.experiment]["baseline"]
     return " ".join(
         [
-            task_arguments(wildcards.experiment, omegas, float(wildcards.sigma), lams),
-            arguments(d=part["d"], alpha=alpha_grid(part["alphas"]), ridge=float(part["ridge"])),
-            arguments(seed=chunks(part)[int(wildcards.chunk)], root_seed=config["seed"]),
+            data_task_arguments(wildcards),
+            arguments(d=part["d"], alpha=grid(part["alphas"]), ridge=float(part["ridge"])),
+            arguments(seed=seed_blocks(part)[int(wildcards.chunk)], root_seed=config["seed"]),
         ]
     )
-
-
-rule baseline:
-    input:
-        f"{RESULTS}/baseline/linear.parquet",
 
 
 rule fit_baseline:

@@ -16,7 +16,7 @@ sys.path[:0] = [str(Path(workflow.basedir) / folder) for folder in ("src", "work
 
 from code_files import code_files
 from configuration import ConfigError, check, task_options
-from grids import alpha_grid, task_grid
+from grids import blocks, grid, task_grid, values
 
 try:
     check(config)
@@ -59,18 +59,38 @@ def task_arguments(experiment: str, omegas, sigma, lams) -> str:
 
 
 def with_part(kind: str) -> dict:
-    """Experiments that have a part of this kind (theory, simulations or baseline), by name."""
+    """Experiments that have a part of this kind (theory, transitions, scan, simulations or baseline), by name."""
     return {name: experiment[kind] for name, experiment in EXPERIMENTS.items() if kind in experiment}
 
 
-def sigmas(experiment: str) -> list[float]:
-    return [float(sigma) for sigma in EXPERIMENTS[experiment]["sigma"]]
-
-
-def chunks(part: dict) -> list[list[int]]:
+def seed_blocks(part: dict) -> list[list[int]]:
     """Numbers of the data sets, cut into the lists that one job goes through."""
-    size, seeds = config["seeds_per_job"], range(part["seeds"])
-    return [list(seeds[first : first + size]) for first in range(0, part["seeds"], size)]
+    return blocks(list(range(part["seeds"])), config["seeds_per_job"])
+
+
+def omega_blocks(experiment: str) -> list[list[float]]:
+    """Values of ω, cut into the lists that one theory job goes through."""
+    return blocks(values(EXPERIMENTS[experiment], "omega"), config["omegas_per_job"])
+
+
+def data_task_arguments(wildcards) -> str:
+    """Options of all tasks that share a data matrix: every ω and λ at one σ."""
+    experiment = EXPERIMENTS[wildcards.experiment]
+    omegas, lams = values(experiment, "omega"), values(experiment, "lam")
+    return task_arguments(wildcards.experiment, omegas, float(wildcards.sigma), lams)
+
+
+def diagram_task_arguments(_) -> str:
+    """Options of all tasks of the experiment that figure 3 draws."""
+    name = config["figure3"]["diagram"]
+    omegas, (sigma, *_), lams = (values(EXPERIMENTS[name], key) for key in ("omega", "sigma", "lam"))
+    return task_arguments(name, omegas, sigma, lams)
+
+
+def theory_task_arguments(wildcards) -> str:
+    """Options of the tasks of one theory job: some ω at one σ and λ."""
+    omegas = omega_blocks(wildcards.experiment)[int(wildcards.chunk)]
+    return task_arguments(wildcards.experiment, omegas, float(wildcards.sigma), [float(wildcards.lam)])
 
 
 def simulation_memory_mb(d: int, alpha: float, L: int = 2) -> int:
@@ -81,9 +101,8 @@ def simulation_memory_mb(d: int, alpha: float, L: int = 2) -> int:
 wildcard_constraints:
     experiment=alternatives(EXPERIMENTS),
     branch="semantic|positional|uninformative|mixed",
-    omega=alternatives(number(w) for e in EXPERIMENTS.values() for w in e["omega"]),
-    sigma=alternatives(number(s) for e in EXPERIMENTS.values() for s in e["sigma"]),
-    lam=alternatives(number(x) for e in EXPERIMENTS.values() for x in e["lam"]),
-    alpha=alternatives(number(a) for part in with_part("simulations").values() for a in alpha_grid(part["alphas"])),
+    sigma=alternatives(number(s) for e in EXPERIMENTS.values() for s in values(e, "sigma")),
+    lam=alternatives(number(x) for e in EXPERIMENTS.values() for x in values(e, "lam")),
+    alpha=alternatives(number(a) for part in with_part("simulations").values() for a in grid(part["alphas"])),
     d=r"\d+",
     chunk=r"\d+",

@@ -12,10 +12,10 @@ def simulation_parts() -> list[str]:
     return [
         SIMULATION_PART.format(experiment=name, sigma=number(sigma), d=d, alpha=number(alpha), chunk=chunk)
         for name, part in with_part("simulations").items()
-        for sigma in sigmas(name)
+        for sigma in values(EXPERIMENTS[name], "sigma")
         for d in part["d"]
-        for alpha in alpha_grid(part["alphas"])
-        for chunk in range(len(chunks(part)))
+        for alpha in grid(part["alphas"])
+        for chunk in range(len(seed_blocks(part)))
     ]
 
 
@@ -23,30 +23,23 @@ def simulation_rows() -> int:
     total = 0
     for name, part in with_part("simulations").items():
         runs = sum(part.get("restarts", 1) if start in RANDOM_STARTS else 1 for start in part["starts"])
-        points = len(part["d"]) * len(alpha_grid(part["alphas"])) * part["seeds"]
+        points = len(part["d"]) * len(grid(part["alphas"])) * part["seeds"]
         total += len(task_grid(EXPERIMENTS[name])) * points * runs
     return total
 
 
 def simulation_arguments(wildcards) -> str:
     """Options of one job; only what its experiment says, so that another's change does not re-run it."""
-    experiment = EXPERIMENTS[wildcards.experiment]
-    part = experiment["simulations"]
-    omegas, lams = ([float(x) for x in experiment[key]] for key in ("omega", "lam"))
+    part = EXPERIMENTS[wildcards.experiment]["simulations"]
     return " ".join(
         [
-            task_arguments(wildcards.experiment, omegas, float(wildcards.sigma), lams),
+            data_task_arguments(wildcards),
             arguments(d=int(wildcards.d), alpha=float(wildcards.alpha)),
-            arguments(seed=chunks(part)[int(wildcards.chunk)], root_seed=config["seed"]),
+            arguments(seed=seed_blocks(part)[int(wildcards.chunk)], root_seed=config["seed"]),
             arguments(start=part["starts"], restarts=part.get("restarts", 1), optimizer=part["optimizer"]),
             arguments(**{key: part.get(key) for key in OPTIMIZER_OPTIONS}),
         ]
     )
-
-
-rule simulations:
-    input:
-        f"{RESULTS}/simulations/runs.parquet",
 
 
 rule simulate:

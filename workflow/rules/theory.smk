@@ -1,41 +1,59 @@
-"""Fixed points of the state evolution: one job follows one branch of one task along α."""
+"""State evolution: fixed points along α, transitions, and scans for further fixed points. A job takes a few ω."""
 
 THEORY_SCRIPT = "scripts/theory_fixed_points.py"
 TRANSITIONS_SCRIPT = "scripts/transitions.py"
-TASK_PART = RESULTS + "/theory/parts/{experiment}/omega~{omega}_sigma~{sigma}_lam~{lam}"
-THEORY_PART = TASK_PART + "_{branch}.parquet"
+SCAN_SCRIPT = "scripts/scan_fixed_points.py"
+TASKS_PART = RESULTS + "/theory/parts/{experiment}/sigma~{sigma}_lam~{lam}_omegas~{chunk}"
+THEORY_PART = TASKS_PART + "_{branch}.parquet"
+TRANSITIONS_PART = TASKS_PART + "_transitions.parquet"
+SCAN_PART = TASKS_PART + "_scan.parquet"
 
 
-def theory_tasks() -> list[tuple[str, dict]]:
-    """Names and wildcards of every task that has a theory part."""
+def task_blocks(kind: str) -> list[tuple[str, dict]]:
+    """Names and wildcards of the jobs that an experiment with this part needs for one branch or kind."""
     return [
-        (name, {"experiment": name, "omega": number(w), "sigma": number(s), "lam": number(x)})
-        for name in with_part("theory")
-        for w, s, x in task_grid(EXPERIMENTS[name])
+        (name, {"experiment": name, "sigma": number(sigma), "lam": number(lam), "chunk": chunk})
+        for name in with_part(kind)
+        for sigma in values(EXPERIMENTS[name], "sigma")
+        for lam in values(EXPERIMENTS[name], "lam")
+        for chunk in range(len(omega_blocks(name)))
     ]
 
 
 def theory_parts() -> list[str]:
     branches = {name: part["branches"] for name, part in with_part("theory").items()}
-    return [THEORY_PART.format(branch=b, **wildcards) for name, wildcards in theory_tasks() for b in branches[name]]
-
-
-def transition_parts() -> list[str]:
-    """One part a task whose experiment asks for both branches that a transition compares."""
-    both = {name for name, part in with_part("theory").items() if {"semantic", "positional"} <= set(part["branches"])}
-    return [TASK_PART.format(**wildcards) + "_transitions.parquet" for name, wildcards in theory_tasks() if name in both]
+    return [THEORY_PART.format(branch=b, **wildcards) for name, wildcards in task_blocks("theory") for b in branches[name]]
 
 
 def theory_rows() -> int:
-    parts = with_part("theory")
-    sizes = {name: len(part["branches"]) * len(alpha_grid(part["alphas"])) for name, part in parts.items()}
-    return sum(sizes[name] for name, _ in theory_tasks())
+    return sum(
+        len(task_grid(EXPERIMENTS[name])) * len(part["branches"]) * len(grid(part["alphas"]))
+        for name, part in with_part("theory").items()
+    )
 
 
-rule theory:
-    input:
-        f"{RESULTS}/theory/fixed_points.parquet",
-        f"{RESULTS}/theory/transitions.parquet",
+def transition_parts() -> list[str]:
+    return [TRANSITIONS_PART.format(**wildcards) for _, wildcards in task_blocks("transitions")]
+
+
+def transition_rows() -> int:
+    return sum(
+        len(task_grid(EXPERIMENTS[name])) * len(part["kinds"]) for name, part in with_part("transitions").items()
+    )
+
+
+def transition_arguments(wildcards) -> str:
+    part = EXPERIMENTS[wildcards.experiment]["transitions"]
+    return arguments(kind=part["kinds"], low=float(part["low"]), high=float(part["high"]))
+
+
+def scan_parts() -> list[str]:
+    return [SCAN_PART.format(**wildcards) for _, wildcards in task_blocks("scan")]
+
+
+def scan_arguments(wildcards) -> str:
+    part = EXPERIMENTS[wildcards.experiment]["scan"]
+    return arguments(alpha=grid(part["alphas"]), random_starts=part["random_starts"], root_seed=config["seed"])
 
 
 rule theory_branch:
@@ -45,8 +63,8 @@ rule theory_branch:
     output:
         THEORY_PART,
     params:
-        task=lambda w: task_arguments(w.experiment, [float(w.omega)], float(w.sigma), [float(w.lam)]),
-        alphas=lambda w: arguments(alpha=alpha_grid(EXPERIMENTS[w.experiment]["theory"]["alphas"])),
+        task=theory_task_arguments,
+        alphas=lambda w: arguments(alpha=grid(EXPERIMENTS[w.experiment]["theory"]["alphas"])),
     log:
         "logs/" + THEORY_PART.removesuffix(".parquet") + ".log",
     benchmark:
@@ -54,34 +72,54 @@ rule theory_branch:
     threads: 1
     resources:
         mem_mb=1000,
-        runtime=30,
+        runtime=60,
     conda:
         ENVIRONMENT
     shell:
         "python {input.script} {params.task} --branch {wildcards.branch} {params.alphas} --output {output} > {log} 2>&1"
 
 
-
 rule transitions:
     input:
         script=TRANSITIONS_SCRIPT,
         code=code_files(TRANSITIONS_SCRIPT),
-        semantic=TASK_PART + "_semantic.parquet",
-        positional=TASK_PART + "_positional.parquet",
     output:
-        TASK_PART + "_transitions.parquet",
+        TRANSITIONS_PART,
     params:
-        task=lambda w: task_arguments(w.experiment, [float(w.omega)], float(w.sigma), [float(w.lam)]),
+        task=theory_task_arguments,
+        search=transition_arguments,
     log:
-        "logs/" + TASK_PART + "_transitions.log",
+        "logs/" + TRANSITIONS_PART.removesuffix(".parquet") + ".log",
     benchmark:
-        "logs/" + TASK_PART + "_transitions.benchmark.tsv"
+        "logs/" + TRANSITIONS_PART.removesuffix(".parquet") + ".benchmark.tsv"
     threads: 1
     resources:
         mem_mb=1000,
-        runtime=10,
+        runtime=60,
     conda:
         ENVIRONMENT
     shell:
-        "python {input.script} {params.task} --semantic {input.semantic} --positional {input.positional}"
-        " --output {output} > {log} 2>&1"
+        "python {input.script} {params.task} {params.search} --output {output} > {log} 2>&1"
+
+
+rule scan:
+    input:
+        script=SCAN_SCRIPT,
+        code=code_files(SCAN_SCRIPT),
+    output:
+        SCAN_PART,
+    params:
+        task=theory_task_arguments,
+        search=scan_arguments,
+    log:
+        "logs/" + SCAN_PART.removesuffix(".parquet") + ".log",
+    benchmark:
+        "logs/" + SCAN_PART.removesuffix(".parquet") + ".benchmark.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    conda:
+        ENVIRONMENT
+    shell:
+        "python {input.script} {params.task} {params.search} --output {output} > {log} 2>&1"

@@ -1,0 +1,16 @@
+"""Numbers that H. Cui, F. Behrens, F. Krzakala and L. Zdeborová published with arXiv:2402.03902.
+
+The transition lines stand in the plotting code of their repository (σ = .5, λ = .01, A = [[.6, .4], [.4, .6]]).
+"""
+
+CITATION = "Cui, Behrens, Krzakala & Zdeborová, arXiv:2402.03902"
+# α by ω
+LINES = {
+    "alpha_c": {
+        0.0: 0.548, 0.1: 0.707, 0.15: 0.818, 0.2: 0.928, 0.25: 1.060, 0.3: 1.241, 0.35: 1.454, 0.4: 1.751, 0.425: 1.939
+    },
+    "alpha_l": {
+        0.0: 0.722, 0.05: 0.765, 0.075: 0.808, 0.1: 0.851, 0.15: 0.942, 0.2: 1.071, 0.25: 1.225, 0.275: 1.327,
+        0.3: 1.451, 0.325: 1.584, 0.35: 1.750, 0.38: 1.993
+    },
+}  # fmt: skip

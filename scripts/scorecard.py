@@ -1,0 +1,88 @@
+"""The claims of the paper and of its figures, one by one: published value, ours with its error, and a verdict.
+
+Every verdict follows from the numbers of the tables by the rules in `verdict_of_value` and `verdict_of_share`.
+"""
+
+import time
+
+import click
+import numpy as np
+import pandas as pd
+from claims import census_claims, crossing_claims, map_claims, run_claims, slice_claims, transition_claims
+from cli import run, task_options, tasks_from
+from published import CITATION
+from schemas.crossings import CROSSINGS
+from schemas.fixed_points import FIXED_POINTS
+from schemas.linear import LINEAR
+from schemas.runs import RUNS
+from schemas.scan import SCAN
+from schemas.scorecard import SCORECARD
+from schemas.transitions import TRANSITIONS
+from tables import complete_file, description_of, read_table, write_table
+
+TABLES = {table.name: table for table in (FIXED_POINTS, TRANSITIONS, SCAN, RUNS, LINEAR, CROSSINGS)}
+SHOWN = ["claim", "where", "published", "ours", "verdict"]
+
+
+@click.command(help=__doc__)
+@task_options
+@click.option("--fixed-points", type=click.Path(), required=True)
+@click.option("--transitions", type=click.Path(), required=True)
+@click.option("--scan", type=click.Path(), required=True)
+@click.option("--runs", type=click.Path(), required=True)
+@click.option("--linear", type=click.Path(), required=True)
+@click.option("--crossings", type=click.Path(), required=True)
+@click.option("--slice", "slice_name", required=True, help="Experiment of figure 2.")
+@click.option("--lines", required=True, help="Experiment with α_c and α_l.")
+@click.option("--census", required=True, help="Experiment with a scan for fixed points.")
+@click.option("--output", type=click.Path(), required=True, help="Parquet file to write.")
+@click.option("--page", type=click.Path(), required=True, help="Markdown file to write.")
+def main(slice_name, lines, census, output, page, **options):
+    started, paths = time.perf_counter(), {name: options.pop(name) for name in TABLES}
+    sources = {name: description_of(path)["made_from"] for name, path in paths.items()}
+    made_from = {"slice": slice_name, "lines": lines, "census": census, **sources, **options}
+    diagram, tasks = tasks_from(options)
+    tables = {name: read_table(TABLES[name], path) for name, path in paths.items()}
+    rows = [
+        *slice_claims(tables, slice_name, lines),
+        *transition_claims(tables, lines),
+        *map_claims(tables, diagram),
+        *census_claims(tables, census),
+        *run_claims(tables, diagram, tasks),
+        *crossing_claims(tables, diagram, lines),
+    ]
+    card = pd.DataFrame(rows).astype({"published": float, "ours": float, "error": float})
+    write_table(card, SCORECARD, output, started, made_from)
+    with complete_file(page) as temporary:
+        temporary.write_text(page_of(card), encoding="utf-8")
+
+
+def page_of(card: pd.DataFrame) -> str:
+    pairs = zip(card.ours, card.error, strict=True)
+    ours = [_number(x) if np.isnan(error) else f"{_number(x, error)} ± {error:.1g}" for x, error in pairs]
+    shown = card.assign(published=card.published.map(_number), ours=ours)[SHOWN]
+    counts = card.verdict.str.split(" (", regex=False).str[0].value_counts()
+    total = ", ".join(f"{count} {name}" for name, count in counts.items())
+    return f"""# Scorecard
+
+Claims of {CITATION} and of its figures against the tables of this project: {total}.
+
+A number is *reproduced* where it agrees within three of our error bars and half a unit of the published last digit,
+*reproduced with a correction* where it differs by less than 20 %, else *not reproduced*. A statement of theory is
+*reproduced* where it holds at every point tested, one on runs where it holds at 95 % of them; *with a correction* where
+it holds at 80 %; "ours" is the share of the points where it holds. The claims are in the words of this project.
+
+{shown.to_markdown(index=False, disable_numparse=True)}
+"""
+
+
+def _number(value: float, error: float = np.nan) -> str:
+    if not np.isfinite(value):
+        return ""
+    if np.isfinite(error) and error > 0:
+        return f"{value:.{max(0, min(6, -int(np.floor(np.log10(error)))))}f}"
+    return f"{value:.4g}"
+
+
+if __name__ == "__main__":
+    run(main)
