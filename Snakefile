@@ -21,6 +21,8 @@ localrules:
     theory,
     simulations,
     baseline,
+    theory_map,
+    simulation_map,
     paper_figures,
     gather,
     crossings,

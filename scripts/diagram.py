@@ -20,11 +20,11 @@ SCALE = 1e3
 def one_task_a_point(frame: pd.DataFrame, name: str, where: str) -> pd.DataFrame:
     """The rows of an experiment; ArgumentError unless it has one σ, one λ and, for runs, one d."""
     chosen = frame[frame.experiment == name]
+    if chosen.empty:
+        raise ArgumentError(f"{where}: {name!r} has no rows in this table, allowed is an experiment that has")
     for key in ("sigma", "lam", "d"):
         if key in chosen and chosen[key].nunique() != 1:
             raise ArgumentError(f"{where}: {name!r} has {chosen[key].nunique()} values of {key}, allowed is one")
-    if chosen.empty:
-        raise ArgumentError(f"{where}: {name!r} has no rows in this table, allowed is an experiment that has")
     return chosen
 
 

@@ -88,6 +88,31 @@ def test_paper_overlay_has_the_papers_grid_in_its_descent(config):
         ("experiments.slice.simulations.seeds", 24.0, ["simulations.seeds", "24.0", "whole number"]),
         ("experiments.slice.simulations.restarts", 3, ["slice.simulations.restarts", "no effect", "random"]),
         ("experiments.slice.lam", [0.0123456789], ["slice.lam", "0.0123456789", "6 digits"]),
+        ("figure3.lines", "none", ["figure3.lines", "none", "lines"]),
+        ("figure3.census", "slice", ["figure3.census", "slice", "part scan"]),
+        ("figure3.bootstrap", 0, ["figure3.bootstrap", "is 0", "≥ 1"]),
+        ("experiments.diagram.simulations.starts", ["semantic"], ["diagram.simulations.starts", "positional"]),
+        ("experiments.diagram.baseline.seeds", 3, ["diagram.baseline.seeds", "is 3", "8"]),
+        ("experiments.diagram.theory.alphas", [1.0, 2.0], ["diagram.theory.alphas", "same grid"]),
+        ("experiments.diagram.simulations.seeds", 1, ["diagram.simulations.seeds", "is 1", "≥ 2"]),
+        ("experiments.scaling.omega", [0.3, 0.4], ["scaling.omega", "one value"]),
+        ("experiments.lines.omega", [0.3], ["lines.omega", "two values"]),
+        ("experiments.lines.transitions.kinds", ["alpha_c"], ["lines.transitions.kinds", "alpha_l"]),
+        ("omegas_per_job", 0, ["omegas_per_job", "is 0", "≥ 1"]),
+        ("experiments.lines.transitions.kinds", [], ["lines.transitions.kinds", "at least one kind"]),
+        ("experiments.lines.transitions.kinds", ["alpha_x"], ["transitions.kinds[0]", "alpha_x", "alpha_c, alpha_l"]),
+        ("experiments.slice.transitions.kinds", ["alpha_c"] * 2, ["slice.transitions.kinds", "at least one kind"]),
+        ("experiments.lines.transitions.low", 0, ["lines.transitions.low", "is 0", "positive"]),
+        ("experiments.lines.transitions.high", 0.02, ["lines.transitions.high", "is 0.02", "> low 0.02"]),
+        ("experiments.lines.transitions.alphas", [1.0], ["lines.transitions", "unknown key 'alphas'", "high"]),
+        ("experiments.census.scan.random_starts", 0, ["census.scan.random_starts", "is 0", "≥ 1"]),
+        ("experiments.census.scan.random_starts", 4.0, ["census.scan.random_starts", "4.0", "whole number"]),
+        ("experiments.census.scan.alphas", [-1.0], ["census.scan.alphas[0]", "-1.0", "positive"]),
+        ("experiments.census.scan.alphas.start", 3.0, ["census.scan.alphas.stop", "is 2.0", "start 3.0"]),
+        ("experiments.diagram.omega.start", 0.6, ["diagram.omega.stop", "is 0.5", "start 0.6"]),
+        ("experiments.diagram.omega.stop", 1.2, ["diagram.omega.stop", "1.2", "[0, 1]"]),
+        ("experiments.diagram.omega.points", 2.5, ["diagram.omega.points", "2.5", "whole number"]),
+        ("experiments.diagram.omega.also", [1.5], ["diagram.omega.also[0]", "1.5", "[0, 1]"]),
         ("experiments.empty", {"omega": [0.3], "sigma": [0.5], "lam": [0.01]}, ["experiments.empty", "theory"]),
     ],
 )
@@ -120,6 +145,9 @@ def test_grid_is_sorted_rounded_and_without_repeats():
 def test_task_grid_holds_every_combination():
     assert task_grid({"omega": [0, 1], "sigma": [0.5], "lam": [1, 2]}) == [
         (0.0, 0.5, 1.0), (0.0, 0.5, 2.0), (1.0, 0.5, 1.0), (1.0, 0.5, 2.0)
+    ]  # fmt: skip
+    assert task_grid({"omega": {"start": 0, "stop": 0.5, "points": 3}, "sigma": [0.5], "lam": [1]}) == [
+        (0.0, 0.5, 1.0), (0.25, 0.5, 1.0), (0.5, 0.5, 1.0)
     ]  # fmt: skip
 
 

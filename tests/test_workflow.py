@@ -12,7 +12,17 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("Snakefile", "config.yaml", "workflow", "scripts", "src", "envs", "profiles")
-TABLES = ("theory/fixed_points", "theory/transitions", "simulations/runs", "baseline/linear")
+TABLES = (
+    *("theory/fixed_points", "theory/transitions", "theory/scan", "simulations/runs", "simulations/crossings"),
+    *("baseline/linear", "scorecard"),
+)
+FIGURES = [
+    *(f"{name}.{suffix}" for name in ("figure2", "figure3", "figure3_maps", "transition_lines")
+      for suffix in ("pdf", "png", "md")),
+    *("agreement.md", "scorecard.md"),
+]  # fmt: skip
+# Branches of slice, diagram and scaling; one data set and α or d a job.
+THEORY_JOBS, SIMULATION_JOBS = 3 + 3 + 2, 10 + 4 + 4
 
 
 class Pipeline:
@@ -56,8 +66,8 @@ def pipeline(tmp_path_factory):
 def test_every_table_and_figure_is_made_and_nothing_is_left_to_do(pipeline):
     for table in TABLES:
         assert len(pd.read_parquet(pipeline.folder / "results" / f"{table}.parquet"))
-    for suffix in ("pdf", "png", "md"):
-        assert (pipeline.folder / "paper_figures" / f"figure2.{suffix}").stat().st_size > 0
+    for figure in FIGURES:
+        assert (pipeline.folder / "paper_figures" / figure).stat().st_size > 0
     assert pipeline.planned() == {}
 
 
@@ -71,7 +81,8 @@ def test_every_job_leaves_a_log_and_a_benchmark(pipeline):
 
 def test_runs_table_holds_the_grid(pipeline):
     runs = pd.read_parquet(pipeline.folder / "results/simulations/runs.parquet")
-    assert runs.groupby("experiment").size().to_dict() == {"slice": 12, "restarts": 4, "descent": 4}
+    sizes = {"slice": 12, "restarts": 4, "descent": 4, "diagram": 16, "scaling": 8}
+    assert runs.groupby("experiment").size().to_dict() == sizes
     paired = runs[runs.experiment == "slice"].groupby(["alpha", "seed"]).start.apply(set)
     assert (paired == {"positional", "semantic"}).all()
 
@@ -89,7 +100,7 @@ def test_an_edited_module_re_runs_what_uses_it(pipeline):
     module.write_text(before + "\n# edited\n", encoding="utf-8")
     planned = pipeline.planned()
     module.write_text(before, encoding="utf-8")
-    assert planned["theory_branch"] == 3 and not {"simulate", "fit_baseline"} & set(planned)
+    assert planned["theory_branch"] == THEORY_JOBS and not {"simulate", "fit_baseline"} & set(planned)
     assert pipeline.planned() == {}
 
 
@@ -99,10 +110,11 @@ def test_a_changed_key_re_runs_what_depends_on_it(pipeline):
     planned = pipeline.planned(overlay)
     assert planned["simulate"] == 2 and not {"theory_branch", "transitions", "fit_baseline"} & set(planned)
     overlay = yaml.safe_load(yaml.safe_dump(pipeline.overlay))
-    for experiment in overlay["experiments"].values():
-        experiment["omega"] = [0.4]
+    for name in ("slice", "restarts", "descent"):
+        overlay["experiments"][name]["omega"] = [0.4]
     planned = pipeline.planned(overlay)
     assert planned["simulate"] == 10 and planned["theory_branch"] == 3 and planned["fit_baseline"] == 2
+    assert planned["transitions"] == 1 and "scan" not in planned
 
 
 def test_a_further_seed_adds_only_its_own_jobs(pipeline):
@@ -115,7 +127,8 @@ def test_a_fresh_clone_with_committed_figures_computes_everything(pipeline, tmp_
     clone = Pipeline(tmp_path / "clone")
     shutil.copytree(pipeline.folder / "paper_figures", clone.folder / "paper_figures")
     planned = clone.planned()
-    assert planned["simulate"] == 10 and planned["theory_branch"] == 3 and planned["figure2"] == 1
+    assert planned["simulate"] == SIMULATION_JOBS and planned["theory_branch"] == THEORY_JOBS
+    assert planned["figure2"] == planned["scorecard"] == 1
 
 
 def test_tables_do_not_depend_on_the_number_of_jobs(pipeline):
@@ -125,11 +138,9 @@ def test_tables_do_not_depend_on_the_number_of_jobs(pipeline):
     for table in TABLES:
         first, second = (pd.read_parquet(pipeline.folder / f / f"{table}.parquet") for f in ("results", "again"))
         pd.testing.assert_frame_equal(first, second, check_exact=True)
-    for suffix in ("pdf", "png", "md"):
-        name = f"figure2.{suffix}"
-        assert (pipeline.folder / "paper_figures" / name).read_bytes() == (
-            pipeline.folder / "again/figures" / name
-        ).read_bytes()
+    for figure in FIGURES:
+        first, second = (pipeline.folder / folder / figure for folder in ("paper_figures", "again/figures"))
+        assert first.read_bytes() == second.read_bytes(), figure
 
 
 def test_a_misspelt_key_ends_in_one_line_before_any_work(pipeline):

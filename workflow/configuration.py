@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import yaml
 from figure2_configuration import figure2_refusals
+from figure3_configuration import figure3_refusals
 from grids import grid, task_grid, values
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
@@ -40,7 +42,10 @@ def check(config: dict) -> None:
         raise ConfigError(f"config: {_describe(error)}")
     for name, experiment in config["experiments"].items():
         _check_experiment(f"experiments.{name}", experiment)
-    for where, value, allowed in figure2_refusals(config["figure2"], config["experiments"]):
+    experiments = config["experiments"]
+    for where, value, allowed in chain(
+        figure2_refusals(config["figure2"], experiments), figure3_refusals(config["figure3"], experiments)
+    ):
         raise ConfigError(f"config: {where}: is {value}, allowed is {allowed}")
 
 

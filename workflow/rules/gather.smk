@@ -59,6 +59,17 @@ rule baseline:
         [f"{RESULTS}/{table}.parquet" for table in GATHERED if table.startswith("baseline/")],
 
 
+# The two maps of figure 3 alone, which benchmarks/maps.py times.
+rule theory_map:
+    input:
+        [part for part in theory_parts() if f"/{config['figure3']['diagram']}/" in part],
+
+
+rule simulation_map:
+    input:
+        [part for part in simulation_parts() if f"/{config['figure3']['diagram']}/" in part],
+
+
 rule crossings:
     input:
         script=CROSSINGS_SCRIPT,
