@@ -192,7 +192,7 @@ class BranchProblem:
             free_energy=free_energy(self.task, self.alpha, overlaps, moments),
             test_error=moments.test_error,
             loss_slope=moments.moreau,
-            **self.growth(overlaps),
+            **self.growth(overlaps, moments),
             residual=natural_residual(self.task, overlaps, new),
         )
         point = replace(point, shifts=self.quadrature_shifts(u, point, derivatives))
@@ -204,11 +204,10 @@ class BranchProblem:
             evaluations=self.evaluations,
         )
 
-    def growth(self, overlaps):
+    def growth(self, overlaps, moments):
         """growth_m and growth_theta of the point, see `stability`."""
-        if not self.quadrature.transverse:
-            return {}
-        growth = transverse_growth(self.task, self.alpha, overlaps, self.branch, self.quadrature.transverse[0])
+        rule = self.quadrature.coarse
+        growth = transverse_growth(self.task, self.alpha, overlaps, self.branch, moments, rule)
         return {f"growth_{name}": value for name, value in growth.items()}
 
     def quadrature_shifts(self, u, point, derivatives):
@@ -234,6 +233,26 @@ class BranchProblem:
             for name in NUMBERS:
                 shifts[name][i] = getattr(moved, name) - getattr(point, name)
         return shifts
+
+    def leave(self, end):
+        """The point of the branch near a merged one that is unstable towards it, for one column.
+
+        The equation of the order parameter s is divided by s: a search without that falls back to s = 0.
+        """
+        u = self.pack(end.overlaps)
+        u[-1] = 2 * NEAR_THE_END * np.sqrt(np.trace(end.overlaps.K))
+
+        def deflated(v, rule):
+            residual = self.observables(v, rule)[:-2]
+            residual[-1] /= v[-1]
+            return residual
+
+        coarse, shifts = self.quadrature.coarse, _DIFFERENCE_STEP * np.eye(u.size)
+        base = deflated(u, coarse)
+        jacobian = np.stack([deflated(u + s, coarse) - base for s in shifts], 1) / _DIFFERENCE_STEP
+        for rule in (coarse, self.quadrature.fine):
+            u = broyden(lambda v, r=rule: deflated(v, r), u, jacobian, _SOLVER_TOLERANCE, _COARSE_EVALUATIONS).u
+        return self.describe(self.in_gauge(u))
 
     def grows(self, point):
         """Whether a small order parameter grows under the map at a merged point."""

@@ -7,12 +7,14 @@ iteration would reach.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Integral
 
 import numpy as np
 
 from solvable_attention.branch_problem import BranchProblem
 from solvable_attention.encodings import encoding_factor
 from solvable_attention.errors import ArgumentError
+from solvable_attention.fixed_points import check_alpha
 from solvable_attention.overlaps import Overlaps
 from solvable_attention.quadrature import split_gauss_hermite
 from solvable_attention.root_finding import broyden
@@ -45,8 +47,10 @@ def scan(task: TeacherStudent, alpha: float, *, random_starts: int = 16, seed: i
     branch's subspace to full accuracy. Points that do not converge there come last.
     Raises ArgumentError for an argument out of range.
     """
-    if random_starts < 1:
-        raise ArgumentError(f"random_starts: is {random_starts!r}, allowed is a whole number ≥ 1")
+    check_alpha(alpha)
+    for name, value, least in (("random_starts", random_starts, 1), ("seed", seed, 0)):
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+            raise ArgumentError(f"{name}: is {value!r}, allowed is a whole number ≥ {least}")
     rng = np.random.default_rng(seed)
     ends = [_search(task, float(alpha), _random_state(task, rng)) for _ in range(random_starts)]
     groups: list[list[Overlaps]] = []

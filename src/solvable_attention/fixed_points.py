@@ -55,7 +55,11 @@ def fixed_point(
             return solution
     end = problem.merged_point(mixing, start if start is not None and start.merged else None)
     if problem.grows(end):
-        # The uninformative point is unstable towards the branch, which then exists: come from farther away.
+        # The uninformative point is unstable towards the branch, which then exists, if only with a small amplitude.
+        single = task.columns == task.teacher_rank == 1 and branch != "mixed"
+        far = problem.leave(end) if single else None
+        if far is not None and far.converged and not far.merged:
+            return far
         return problem.finish(problem.approach(mixing, warm_up=10 * WARM_UP_STEPS, give_up=False))
     return end
 
@@ -82,9 +86,14 @@ def branch(task: TeacherStudent, alphas: Sequence[float] | float, branch: str, *
     return [found[alpha] for alpha in alphas]
 
 
-def _check_arguments(alpha, branch, mixing):
+def check_alpha(alpha) -> None:
+    """Raise ArgumentError unless α is a positive number."""
     if not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0 < alpha < np.inf:
         raise ArgumentError(f"alpha: is {alpha!r}, allowed is a positive number")
+
+
+def _check_arguments(alpha, branch, mixing):
+    check_alpha(alpha)
     if branch not in BRANCHES:
         raise ArgumentError(f"branch: is {branch!r}, allowed is one of {', '.join(BRANCHES)}")
     if not isinstance(mixing, Real) or not 0 <= mixing < 1:

@@ -40,7 +40,8 @@ class ChannelMoments:
 
     mu_hat (k, c) = Σ_ℓ B_{ℓk} E g_ℓ;  k_hat (c, c) = Σ C_{ℓκ} E g_ℓ g_κᵀ;  v_hat (c, c) = −Σ C_{ℓκ} E ∂g_ℓ/∂w_κ;
     t_hat (c, r⋆) = Σ C_{ℓκ} E ∂g_ℓ/∂h⋆_κ;  moreau = E min_z[…];  loss = E ℓ(prox, h⋆);
-    test_error = ε_g = (1/L) E tr[(S(w)−T) C (S(w)−T)ᵀ].
+    test_error = ε_g = (1/L) E tr[(S(w)−T) C (S(w)−T)ᵀ]. response_m = ∂mu_hat/∂mu where mu = 0 and response_theta =
+    ∂t_hat/∂t where t = 0, at fixed K and χ, for one column (NaN outside the paper's case).
     """
 
     mu_hat: np.ndarray
@@ -50,6 +51,8 @@ class ChannelMoments:
     moreau: float
     loss: float
     test_error: float
+    response_m: float = np.nan
+    response_theta: float = np.nan
 
 
 def next_overlaps(task: TeacherStudent, alpha: float, moments: ChannelMoments) -> Overlaps:

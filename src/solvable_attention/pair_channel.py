@@ -30,10 +30,14 @@ _PANEL = tuple(x.copy() for x in (0.5 * (roots_legendre(16)[0] + 1.0), 0.5 * roo
 # Above this σ²V there are more than two wells: every node is minimised from several starts. Below it a node that
 # follows its neighbour stays in the lowest one (seen: all but 1e-7 of the weight up to σ²V = 7).
 _STRONG = 8.0
+# A single node may miss the lowest of several wells from the two usual starts well before that.
+_SEVERAL = 1.0
+# A minimum this far from where its neighbours point to lies in another well.
+_JUMP = 0.2
 _SQRT_HALF = sqrt(0.5)
 _NORMAL_DENSITY = 1.0 / sqrt(2.0 * np.pi)
 # Columns of the per-node sums, see _accumulate.
-_SUMS = 7
+_SUMS = 9
 
 
 def pair_moments(task: TeacherStudent, overlaps: Overlaps, rule: GaussianRule | SplitRule) -> ChannelMoments:
@@ -52,7 +56,7 @@ def pair_moments(task: TeacherStudent, overlaps: Overlaps, rule: GaussianRule | 
         sums = rule.outer.mean(_split_sums(rule.outer.nodes, *_PANEL, field, teacher))
     else:
         sums = rule.mean(_plain_sums(rule.nodes, field, teacher))
-    g_difference, g_squared, g_noise, g_teacher, moreau, loss, student_loss = sums
+    g_difference, g_squared, g_noise, g_teacher, moreau, loss, student_loss, g_places, g_along_teacher = sums
     dg_dw = g_noise / spread
     v_hat = -task.rho * dg_dw
     t_hat = task.rho * (g_teacher / task.sigma - dg_dw * t)
@@ -61,6 +65,8 @@ def pair_moments(task: TeacherStudent, overlaps: Overlaps, rule: GaussianRule | 
         moreau=float(moreau),
         loss=float(loss),
         test_error=float(student_loss),
+        response_m=float(g_places / spread),
+        response_theta=float(task.rho * (g_along_teacher - g_noise) / spread),
     )
 
 
@@ -182,7 +188,7 @@ def _global_minimum(w1, w2, precision, rho, t1, t2):
     # A comparison with NaN is false: a NaN that comes first stays.
     if energy < lowest or energy != energy:
         z1, z2, lowest = y1, y2, energy
-    if rho > _STRONG * precision:
+    if rho > _SEVERAL * precision:
         s, d = _well(t1, t2)
         for start1, start2 in ((s + d, s - d), (-s - d, -s + d), (w1, w2)):
             y1, y2, energy = _minimise(start1, start2, w1, w2, precision, rho, t1, t2)
@@ -203,6 +209,8 @@ def _accumulate(sums, weight, w1, w2, z1, z2, energy, eta1, eta2, xi1, xi2, prec
     sums[4] += weight * energy
     sums[5] += weight * (energy - 0.5 * squared / precision)
     sums[6] += weight * rho * ((a - t1) ** 2 + (b - t2) ** 2)
+    sums[7] += weight * (g1 - g2) * (xi1 - xi2)
+    sums[8] += weight * (g1 * eta1 + g2 * eta2) * (eta1 * xi1 + eta2 * xi2)
 
 
 @numba.njit(parallel=True, cache=True, error_model="numpy")
@@ -317,6 +325,39 @@ def _find_split(mean_field, precision, rho, t1, t2):
     return w_d, p1, p2, n1, n2
 
 
+@numba.njit(error_model="numpy")
+def _follow(z1, z2, energies, start, fields, nodes, precision, rho, t1, t2):
+    """Lowest minima (z1, z2) and energies at w = w̄ ± (w_0 + length·node) on one side of the split, into the arrays.
+
+    Outwards from the split each minimum starts from its neighbours', extrapolated, and stays in its well. Where that
+    well ends and the minimum jumps to one farther out, the latter is followed back inwards while it is the lower one.
+    """
+    mean, origin, length = fields
+    y1, y2 = start
+    last1, last2, step1, step2 = y1, y2, 0.0, 0.0
+    jumped = 0
+    for j in range(nodes.size):
+        w_d = origin + length * nodes[j]
+        if j > 1:
+            stretch = (nodes[j] - nodes[j - 1]) / (nodes[j - 1] - nodes[j - 2])
+            step1, step2 = stretch * (y1 - last1), stretch * (y2 - last2)
+        last1, last2 = y1, y2
+        y1, y2, energy = _minimise(y1 + step1, y2 + step2, mean + w_d, mean - w_d, precision, rho, t1, t2)
+        if rho > _STRONG * precision:
+            x1, x2, other, _ = _global_minimum(mean + w_d, mean - w_d, precision, rho, t1, t2)
+            if other < energy - 1e-14:
+                y1, y2, energy = x1, x2, other
+        if j > 0 and abs(y1 - last1 - step1) + abs(y2 - last2 - step2) > _JUMP:
+            jumped = j
+        z1[j], z2[j], energies[j] = y1, y2, energy
+    for j in range(jumped - 1, -1, -1):
+        w_d = origin + length * nodes[j]
+        y1, y2, energy = _minimise(z1[j + 1], z2[j + 1], mean + w_d, mean - w_d, precision, rho, t1, t2)
+        if not energy < energies[j] - 1e-14:
+            break
+        z1[j], z2[j], energies[j] = y1, y2, energy
+
+
 @numba.njit(parallel=True, cache=True, error_model="numpy")
 def _split_sums(nodes, panel_nodes, panel_weights, field, teacher):
     mu, t, spread, V = field
@@ -330,25 +371,17 @@ def _split_sums(nodes, panel_nodes, panel_weights, field, teacher):
         offset = mu + 0.5 * t * sigma * (eta1 - eta2)
         w_d, p1, p2, n1, n2 = _find_split(mean, precision, rho, t1, t2)
         split = min(max((w_d - offset) / (spread * _SQRT_HALF), 1.0 - _CUT), _CUT - 1.0)
+        z1, z2, energies = np.empty(panel_nodes.size), np.empty(panel_nodes.size), np.empty(panel_nodes.size)
         for side in (1.0, -1.0):
             length = _CUT - side * split
-            z1, z2 = (p1, p2) if side > 0.0 else (n1, n2)
-            last1, last2, step1, step2 = z1, z2, 0.0, 0.0
+            start = (p1, p2) if side > 0.0 else (n1, n2)
+            fields = (mean, offset + spread * _SQRT_HALF * split, side * spread * _SQRT_HALF * length)
+            _follow(z1, z2, energies, start, fields, panel_nodes, precision, rho, t1, t2)
             for j in range(panel_nodes.size):
-                # Outwards from the split, each minimum starts from its neighbour's and stays in its well.
                 xi_d = split + side * length * panel_nodes[j]
                 weight = length * panel_weights[j] * _NORMAL_DENSITY * exp(-0.5 * xi_d * xi_d)
                 shift = offset + spread * _SQRT_HALF * xi_d
-                w1, w2 = mean + shift, mean - shift
-                if j > 1:
-                    stretch = (panel_nodes[j] - panel_nodes[j - 1]) / (panel_nodes[j - 1] - panel_nodes[j - 2])
-                    step1, step2 = stretch * (z1 - last1), stretch * (z2 - last2)
-                last1, last2 = z1, z2
-                z1, z2, energy = _minimise(z1 + step1, z2 + step2, w1, w2, precision, rho, t1, t2)
-                if rho > _STRONG * precision:
-                    y1, y2, other, _ = _global_minimum(w1, w2, precision, rho, t1, t2)
-                    if other < energy - 1e-14:
-                        z1, z2, energy = y1, y2, other
                 xi1, xi2 = _SQRT_HALF * (xi_s + xi_d), _SQRT_HALF * (xi_s - xi_d)
-                _accumulate(sums[i], weight, w1, w2, z1, z2, energy, eta1, eta2, xi1, xi2, precision, rho, t1, t2)
+                w1, w2, y1, y2, energy = mean + shift, mean - shift, z1[j], z2[j], energies[j]
+                _accumulate(sums[i], weight, w1, w2, y1, y2, energy, eta1, eta2, xi1, xi2, precision, rho, t1, t2)
     return sums

@@ -13,46 +13,45 @@ from dataclasses import replace
 import numpy as np
 
 from solvable_attention.coordinates import has_m, has_theta
-from solvable_attention.overlaps import Overlaps
+from solvable_attention.overlaps import ChannelMoments, Overlaps
 from solvable_attention.state_evolution import Rule, state_evolution_map
 from solvable_attention.task import TeacherStudent
 
 # Relative to the natural size of the order parameter; the map is odd in it, so that the error is quadratic.
-_STEP = 1e-3
+_STEP = 1e-2
 
 
 def transverse_growth(
-    task: TeacherStudent, alpha: float, overlaps: Overlaps, branch: str, rule: Rule
+    task: TeacherStudent, alpha: float, overlaps: Overlaps, branch: str, moments: ChannelMoments, rule: Rule
 ) -> dict[str, float]:
     """Largest real part of the map's eigenvalues along "m" and "theta"; NaN where the branch has that direction.
 
-    rule : covers the full space, unless both order parameters vanish at `overlaps`.
+    moments : channel averages at the overlaps. In the paper's case they hold the responses, by Stein's lemma, which
+    needs no difference of two averages; elsewhere differences are taken on `rule`, which covers the full space.
     """
+    responses = {"m": moments.response_m, "theta": moments.response_theta}
     growth = {}
     for name, field, inside in (("m", "mu", has_m(branch)), ("theta", "t", has_theta(branch))):
-        growth[name] = np.nan if inside else _growth(task, alpha, overlaps, field, rule)
+        if inside:
+            growth[name] = np.nan
+        elif task.is_paper_case:
+            growth[name] = float(alpha * overlaps.chi[0, 0] * responses[name])
+        else:
+            growth[name] = _by_differences(task, alpha, overlaps, field, rule)
     return growth
 
 
-def _growth(task, alpha, overlaps, field, rule) -> float:
+def _by_differences(task, alpha, overlaps, field, rule) -> float:
     at = getattr(overlaps, field)
     step = _STEP * np.sqrt(np.trace(overlaps.K))
-    columns = []
+
+    def moved(value):
+        new, _ = state_evolution_map(task, alpha, replace(overlaps, **{field: value}), "mixed", rule)
+        return getattr(new, field).ravel()
+
     try:
-        base = _next(task, alpha, overlaps, field, rule)
-        for i in range(at.size):
-            moved = at.ravel() + step * (np.arange(at.size) == i)
-            columns.append((_next(task, alpha, overlaps, field, rule, moved.reshape(at.shape)) - base) / step)
+        shifts = step * np.eye(at.size).reshape(at.size, *at.shape)
+        jacobian = np.stack([(moved(at + s) - moved(at - s)) / (2 * step) for s in shifts], axis=1)
     except np.linalg.LinAlgError:
         return np.nan
-    jacobian = np.stack(columns, axis=1)
     return float(np.max(np.linalg.eigvals(jacobian).real)) if np.isfinite(jacobian).all() else np.nan
-
-
-def _next(task, alpha, overlaps, field, rule, value=None) -> np.ndarray:
-    if value is None:
-        if task.is_paper_case:
-            return np.zeros(getattr(overlaps, field).size)  # by symmetry, on rules that have it
-        value = getattr(overlaps, field)
-    new, _ = state_evolution_map(task, alpha, replace(overlaps, **{field: value}), "mixed", rule)
-    return getattr(new, field).ravel()

@@ -14,17 +14,11 @@ Rule = GaussianRule | SplitRule
 
 @dataclass(frozen=True, eq=False)
 class Quadrature:
-    """Rules of one solve.
-
-    coarse : to start and for derivatives; fine : for the result; checks : for its error.
-    transverse : full-space rules for derivatives in directions that a branch leaves out, the first for the value, the
-        others for its error; without one these derivatives are not taken.
-    """
+    """Rules of one solve: `coarse` to start and for derivatives, `fine` for the result, `checks` for its error."""
 
     coarse: Rule
     fine: Rule
     checks: tuple[Rule, ...]
-    transverse: tuple[Rule, ...] = ()
 
 
 def default_quadrature(task: TeacherStudent, branch: str) -> Quadrature:
@@ -32,12 +26,10 @@ def default_quadrature(task: TeacherStudent, branch: str) -> Quadrature:
     if task.is_paper_case:
         half = branch != "mixed"  # with m and θ both at work the half-space symmetry is lost
         coarse, fine, *checks = (split_gauss_hermite(order, half) for order in (10, 20, 14, 16))
-        transverse = (split_gauss_hermite(14, False), split_gauss_hermite(10, False))
     else:
         dimension = rule_dimension(task)
         coarse, (fine, *checks) = sobol(dimension, 10, 0), (sobol(dimension, 13, seed) for seed in range(3))
-        transverse = (coarse, sobol(dimension, 10, 1))
-    return Quadrature(coarse, fine, tuple(checks), transverse)
+    return Quadrature(coarse, fine, tuple(checks))
 
 
 def sharp_quadrature(task: TeacherStudent, branch: str, refinement: int = 0) -> Quadrature:
@@ -46,12 +38,10 @@ def sharp_quadrature(task: TeacherStudent, branch: str, refinement: int = 0) -> 
         half = branch != "mixed"
         orders = [2 * round(0.5 * order * 1.6**refinement) for order in (40, 20, 28)]
         fine, *checks = (split_gauss_hermite(order, half) for order in orders)
-        transverse = tuple(split_gauss_hermite(order, False) for order in orders[1:])
-        return Quadrature(split_gauss_hermite(10, half), fine, tuple(checks), transverse[::-1])
+        return Quadrature(split_gauss_hermite(10, half), fine, tuple(checks))
     dimension, log2_points = rule_dimension(task), 15 + 2 * refinement
     fine, *checks = (sobol(dimension, log2_points, seed) for seed in range(3))
-    coarse, *transverse = (sobol(dimension, log2_points - 3, seed) for seed in range(3))
-    return Quadrature(coarse, fine, tuple(checks), tuple(transverse))
+    return Quadrature(sobol(dimension, log2_points - 3, 0), fine, tuple(checks))
 
 
 def state_evolution_map(

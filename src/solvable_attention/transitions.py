@@ -26,8 +26,8 @@ from solvable_attention.amplitude import AmplitudeCurve
 from solvable_attention.baseline import linear_baseline
 from solvable_attention.curves import BranchCurves
 from solvable_attention.errors import ArgumentError
-from solvable_attention.solution import FixedPoint, largest_shift
-from solvable_attention.stability import transverse_growth
+from solvable_attention.fixed_points import fixed_point
+from solvable_attention.solution import largest_shift
 from solvable_attention.state_evolution import Quadrature, sharp_quadrature
 from solvable_attention.task import TeacherStudent
 
@@ -77,6 +77,8 @@ def transition(
         raise ArgumentError(f"kind: is {kind!r}, allowed is one of {', '.join(KINDS)}")
     if not 0 < low < high < np.inf:
         raise ArgumentError(f"low, high: are {low!r}, {high!r}, allowed is 0 < low < high")
+    if curves is not None and curves.task != task:
+        raise ArgumentError(f"curves: are of {curves.task}, allowed are those of the task {task}")
     curves = curves or BranchCurves(task)
     sharp = BranchCurves(task, partial(sharp_quadrature, refinement=refinement), coarser=curves)
     function, from_below, end = KINDS[kind]
@@ -91,8 +93,9 @@ class _Search:
     """The zero at which a function, known with its error or undefined, falls through zero as α grows."""
 
     def __init__(self, function, sharp, grid, from_below):
-        """function : for the search, sharp : the same by finer rules for the place found; both of α, (value, error)."""
-        self.function, self.sharp, self.grid, self.from_below = function, sharp, grid, from_below
+        """function : for the search; sharp : the same by finer rules, for the place found and its error."""
+        self.function, self.sharp, self.error = function.value, sharp.value, sharp.error
+        self.grid, self.from_below = grid, from_below
 
     def result(self) -> tuple[float, float, str]:
         """α, its error and the status."""
@@ -101,17 +104,16 @@ class _Search:
 
     def _bracket(self):
         """Neighbouring α between which the function falls through zero, the first that is met."""
-        before = None
+        before = None  # the last α, where the function is defined there and has not passed its zero
         for alpha in self.grid if self.from_below else self.grid[::-1]:
-            value = self.function(alpha)[0]
-            if before is not None:
-                if np.isnan(value) and not np.isnan(before[1]):
-                    found = self._towards_the_end(before[0], alpha)
-                    if found is not None:
-                        return before[0], found
-                elif self._passed(value) and not np.isnan(before[1]):
-                    return before[0], alpha
-            before = (alpha, value)
+            value = self.function(alpha)
+            if before is not None and np.isnan(value):
+                found = self._towards_the_end(before, alpha)
+                if found is not None:
+                    return before, found
+            elif before is not None and self._passed(value):
+                return before, alpha
+            before = None if np.isnan(value) or self._passed(value) else alpha
         return None
 
     def _passed(self, value) -> bool:
@@ -122,7 +124,7 @@ class _Search:
         """A place beyond the zero between a defined and an undefined one: near the end of a branch things move fast."""
         for _ in range(_BISECTIONS):
             middle = np.sqrt(known * undefined)
-            value = self.function(middle)[0]
+            value = self.function(middle)
             if self._passed(value):
                 return middle
             known, undefined = (known, middle) if np.isnan(value) else (middle, undefined)
@@ -132,7 +134,7 @@ class _Search:
         values = {}
 
         def function(alpha):
-            values[alpha] = self.function(alpha)[0]
+            values[alpha] = self.function(alpha)
             return values[alpha]
 
         try:
@@ -142,67 +144,80 @@ class _Search:
         # The slope from a point of the search far enough away for its noise.
         apart = min(values, key=lambda x: abs(abs(x - alpha) - 0.01 * alpha))
         slope = (values[apart] - function(alpha)) / (apart - alpha) if apart != alpha else np.nan
-        for _ in range(_SHARP_STEPS):
-            value, error = self.sharp(alpha)
-            step = -value / slope
-            if not abs(step) < 0.1 * alpha:
-                return np.nan, np.nan, "unresolved"
-            alpha += step
-            if abs(step) < _PRECISION:
-                break
-        error = float(abs(error / slope) + abs(step))
+        alpha, left = self._sharpen(alpha, slope)
+        error = float((self.error(alpha) + left) / abs(slope)) if np.isfinite(alpha) else np.nan
         return (alpha, error, "found") if np.isfinite(error) else (np.nan, np.nan, "unresolved")
 
+    def _sharpen(self, alpha, slope):
+        """The α of smallest |value| by the finer rules, along Newton steps of this slope, and what is left there."""
+        best, smallest = np.nan, np.inf
+        for _ in range(_SHARP_STEPS):
+            value = self.sharp(alpha)
+            if abs(value) < smallest:
+                best, smallest = alpha, abs(value)
+            step = -value / slope
+            if not _PRECISION < abs(step) < 0.1 * alpha:
+                break
+            alpha += step
+        return best, smallest
 
-def _loss_difference(curves: BranchCurves):
-    def function(alpha):
-        semantic, positional = curves.at("semantic", alpha), curves.at("positional", alpha)
-        # Where both have merged into the uninformative branch their losses differ by rounding alone.
-        if (semantic.merged and positional.merged) or not (semantic.converged and positional.converged):
-            return np.nan, np.nan
+
+class LossDifference:
+    """ε_t^sem − ε_t^pos; undefined where both have merged and their losses differ by rounding alone."""
+
+    def __init__(self, curves: BranchCurves):
+        self.curves = curves
+
+    def value(self, alpha: float) -> float:
+        semantic, positional = self.points(alpha)
+        known = semantic.converged and positional.converged and not (semantic.merged and positional.merged)
+        return semantic.train_loss - positional.train_loss if known else np.nan
+
+    def error(self, alpha: float) -> float:
+        semantic, positional = self.points(alpha)
         # The rules err in the same direction on both branches.
-        error = largest_shift(semantic.shifts["train_loss"] - positional.shifts["train_loss"])
-        error += semantic.residual * semantic.train_loss + positional.residual * positional.train_loss
-        return semantic.train_loss - positional.train_loss, error
+        shifts = semantic.shifts["train_loss"] - positional.shifts["train_loss"]
+        return largest_shift(shifts) + sum(point.residual * point.train_loss for point in (semantic, positional))
 
-    return function
-
-
-def _excess_error(curves: BranchCurves):
-    baseline = linear_baseline(curves.task).test_error
-
-    def function(alpha):
-        point = curves.at("semantic", alpha)
-        if not point.converged:
-            return np.nan, np.nan
-        return point.test_error - baseline, point.errors["test_error"] + point.residual * point.test_error
-
-    return function
+    def points(self, alpha):
+        return [self.curves.at(branch, alpha) for branch in ("semantic", "positional")]
 
 
-def _growth(branch: str, along: str, sign: float):
-    """sign·(growth − 1) of the order parameter `along` at the branch, where the branch exists."""
+class ExcessError:
+    """ε_g^sem − ε_lin."""
 
-    def bind(curves: BranchCurves):
-        def function(alpha):
-            point = curves.at(branch, alpha)
-            if point.merged or not point.converged:
-                return np.nan, np.nan
-            value, error = growth_with_error(point, along, curves.quadrature(branch))
-            return sign * (value - 1.0), error
+    def __init__(self, curves: BranchCurves):
+        self.curves, self.baseline = curves, linear_baseline(curves.task).test_error
 
-        return function
+    def value(self, alpha: float) -> float:
+        point = self.curves.at("semantic", alpha)
+        return point.test_error - self.baseline if point.converged else np.nan
 
-    return bind
+    def error(self, alpha: float) -> float:
+        point = self.curves.at("semantic", alpha)
+        return point.errors["test_error"] + point.residual * point.test_error
 
 
-def growth_with_error(point: FixedPoint, along: str, quadrature: Quadrature) -> tuple[float, float]:
-    """Growth of "m" or "theta" at the point, and what the coarser transverse rules make of it."""
-    values = [
-        transverse_growth(point.task, point.alpha, point.overlaps, point.branch, rule)[along]
-        for rule in quadrature.transverse
-    ]
-    return values[0], largest_shift(np.array(values[1:]) - values[0])
+class Growth:
+    """sign·(growth − 1) of an order parameter, growth_m or growth_theta, at a branch, where that exists."""
+
+    def __init__(self, curves: BranchCurves, branch: str, name: str, sign: float):
+        self.curves, self.branch, self.name, self.sign = curves, branch, name, sign
+
+    def value(self, alpha: float) -> float:
+        point = self.curves.at(self.branch, alpha)
+        known = point.converged and not point.merged
+        return self.sign * (getattr(point, self.name) - 1.0) if known else np.nan
+
+    def error(self, alpha: float) -> float:
+        """From the fixed points of the check rules."""
+        point, rules = self.curves.at(self.branch, alpha), self.curves.quadrature(self.branch)
+        others = [
+            fixed_point(point.task, alpha, self.branch, start=point, quadrature=Quadrature(rules.coarse, check, ()))
+            for check in rules.checks
+        ]
+        shifts = [getattr(other, self.name) - getattr(point, self.name) for other in others]
+        return largest_shift(np.array(shifts)) + point.residual
 
 
 def _around_fold(curves, sharp, branch, onset, grid, alpha, error, status):
@@ -244,11 +259,11 @@ def _edges(curves, branch, grid, pitchfork):
 
 # kind: the function, whether its first zero is meant rather than its last, and the branch that ends there.
 KINDS = {
-    "alpha_c": (_loss_difference, False, None),
-    "alpha_l": (_excess_error, False, None),
-    "semantic_onset": (_growth("uninformative", "theta", -1.0), True, "semantic"),
-    "semantic_stable": (_growth("semantic", "m", 1.0), False, None),
-    "positional_onset": (_growth("uninformative", "m", -1.0), True, "positional"),
-    "positional_end": (_growth("uninformative", "m", 1.0), False, "positional"),
-    "positional_unstable": (_growth("positional", "theta", -1.0), True, None),
+    "alpha_c": (LossDifference, False, None),
+    "alpha_l": (ExcessError, False, None),
+    "semantic_onset": (partial(Growth, branch="uninformative", name="growth_theta", sign=-1.0), True, "semantic"),
+    "semantic_stable": (partial(Growth, branch="semantic", name="growth_m", sign=1.0), False, None),
+    "positional_onset": (partial(Growth, branch="uninformative", name="growth_m", sign=-1.0), True, "positional"),
+    "positional_end": (partial(Growth, branch="uninformative", name="growth_m", sign=1.0), False, "positional"),
+    "positional_unstable": (partial(Growth, branch="positional", name="growth_theta", sign=-1.0), True, None),
 }
