@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # The stamp carries the content of the pins, so that a changed pin rebuilds the environment and a touched file does not.
 STAMP := $(VENV)/.complete-$(shell cat envs/requirements.txt pyproject.toml | cksum | cut -d ' ' -f 1)
 
-.PHONY: figures test smoke benchmark lint environment clean
+.PHONY: figures test smoke benchmark calibration lint environment clean
 
 figures: $(STAMP)
 	$(BIN)/snakemake -j $(JOBS)
@@ -21,6 +21,12 @@ smoke: $(STAMP)
 benchmark: $(STAMP)
 	$(BIN)/python benchmarks/theory.py
 	$(BIN)/python benchmarks/descent.py
+	$(BIN)/python benchmarks/growth.py
+	$(BIN)/python benchmarks/maps.py
+
+calibration: $(STAMP)
+	$(BIN)/python benchmarks/calibration.py
+	$(BIN)/python benchmarks/transitions.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
