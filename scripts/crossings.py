@@ -1,7 +1,7 @@
 """Where simulated differences change sign: α_c from paired training losses, α_l from test errors and fitted baseline.
 
 Both differences are taken on common data, as they are and less the known term of order 1/d. The error is a bootstrap
-over data sets.
+over data sets, whose known differences in ‖Q⋆‖²/d are taken off.
 """
 
 import time
@@ -14,6 +14,7 @@ from cli import run, task_options, tasks_from
 from schemas.crossings import CROSSINGS
 from schemas.linear import LINEAR
 from schemas.runs import RUNS
+from selection import at_unit_teacher
 from tables import description_of, read_table, write_table
 
 from solvable_attention.crossings import bootstrap_crossing
@@ -63,17 +64,19 @@ def less_encodings(runs: pd.DataFrame, tasks: list[TeacherStudent]) -> pd.DataFr
 
 
 def paired_differences(runs: pd.DataFrame, linear: pd.DataFrame, experiment: str) -> pd.DataFrame:
-    """One row a task, α and data set: alpha_c is ε_t^sem − ε_t^pos, alpha_l is ε_g^sem − ε_lin of the fit."""
+    """One row a task, α and data set: alpha_c is ε_t^sem − ε_t^pos, alpha_l is ε_g^sem − ε_lin of the fit.
+
+    Both are adjusted to ‖Q⋆‖²/d = 1, see `at_unit_teacher`.
+    """
     key = [*KEY, "alpha", "seed"]
     starts = {start: group.set_index(key) for start, group in runs.groupby("start")}
     if not {"semantic", "positional"} <= set(starts) or linear.empty:
         raise ArgumentError(f"experiment: is {experiment!r}, allowed is one with both starts and a baseline")
     semantic, positional = starts["semantic"], starts["positional"]
     baseline = linear.set_index(key).test_error
-    differences = {
-        "alpha_c": semantic.train_loss - positional.train_loss, "alpha_l": semantic.test_error - baseline
-    }  # fmt: skip
-    return pd.DataFrame(differences).dropna().reset_index()
+    differences = {"alpha_c": semantic.train_loss - positional.train_loss, "alpha_l": semantic.test_error - baseline}
+    samples = pd.DataFrame(differences).dropna()
+    return at_unit_teacher(samples, semantic.teacher_variance).reset_index()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from selection import at_unit_teacher
 
 from solvable_attention.errors import ArgumentError
 
@@ -51,11 +52,11 @@ def theory_maps(fixed_points: pd.DataFrame, baseline_error: pd.Series) -> pd.Dat
     )
 
 
-def run_maps(runs: pd.DataFrame, linear: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+def run_maps(runs: pd.DataFrame, linear: pd.DataFrame, adjust: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Mean and standard error over data sets, by (ω, α), of loss_difference and gain on common data.
 
     The winner is the start of smaller mean training loss at that (ω, α). Also seeds, and open, the runs that did not
-    converge.
+    converge. adjust : take off what the data sets' ‖Q⋆‖²/d explains, see `at_unit_teacher`.
     """
     key = ["omega", "alpha", "seed"]
     starts = {start: group.set_index(key) for start, group in runs.groupby("start")}
@@ -65,6 +66,8 @@ def run_maps(runs: pd.DataFrame, linear: pd.DataFrame) -> tuple[pd.DataFrame, pd
     semantic_wins = difference.groupby(level=["omega", "alpha"]).transform("mean") < 0
     winning = semantic.test_error.where(semantic_wins, positional.test_error)
     samples = pd.DataFrame({"loss_difference": difference, "gain": baseline - winning}).dropna()
+    if adjust:
+        samples = at_unit_teacher(samples, semantic.teacher_variance)
     groups = samples.groupby(level=["omega", "alpha"])
     mean, error = groups.mean(), groups.std(ddof=1) / np.sqrt(groups.count())
     mean["open"] = (~runs.converged).groupby([runs.omega, runs.alpha]).sum().reindex(mean.index)

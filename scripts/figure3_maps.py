@@ -34,7 +34,7 @@ def main(fixed_points, transitions, runs, linear, diagram, lines_name, pdf, png,
     )
     points = one_task_a_point(read_table(FIXED_POINTS, fixed_points), diagram, "figure3.diagram")
     theory = theory_maps(points, linear.groupby("omega").theory_test_error.first())
-    mean, error = run_maps(runs, linear)
+    mean, error = run_maps(runs, linear, adjust=True)
     drawn = lines(one_task_a_point(read_table(TRANSITIONS, transitions), lines_name, "figure3.lines"))
     use_style()
     figure, axes = plt.subplots(2, 3, figsize=(TEXT_WIDTH, 4.3), layout="constrained", sharex=True, sharey=True)
@@ -74,7 +74,8 @@ def caption_of(runs, mean, gaps, theory) -> str:
     return f"""**Figure 3, theory against runs.** Upper row: training loss of the semantic minus that of the positional
 minimum. Lower row: test error of the linear baseline minus that of the minimum of smaller training loss. Left: state
 evolution. Centre: minimisers at d = {runs.d.iloc[0]} from one positional and one semantic start, mean over {seeds} data
-sets that all ω and both starts share, and the baseline fitted to the same data. Right: their difference in units of the
+sets that all ω and both starts share, and the baseline fitted to the same data; what the data sets' ‖Q⋆‖²/d, of mean 1,
+explains by a slope quadratic in α is taken off. Right: their difference in units of the
 standard error over data sets, marked + or − beyond {LARGE:g}; σ = {runs.sigma.iloc[0]:g}, λ = {runs.lam.iloc[0]:g}.
 Lines: theory.
 

@@ -8,7 +8,15 @@ import time
 import click
 import numpy as np
 import pandas as pd
-from claims import census_claims, crossing_claims, map_claims, run_claims, slice_claims, transition_claims
+from claims import (
+    census_claims,
+    crossing_claims,
+    lowest_claims,
+    map_claims,
+    run_claims,
+    slice_claims,
+    transition_claims,
+)
 from cli import run, task_options, tasks_from
 from published import CITATION
 from schemas.crossings import CROSSINGS
@@ -33,14 +41,15 @@ SHOWN = ["claim", "where", "published", "ours", "verdict"]
 @click.option("--linear", type=click.Path(), required=True)
 @click.option("--crossings", type=click.Path(), required=True)
 @click.option("--slice", "slice_name", required=True, help="Experiment of figure 2.")
+@click.option("--restarts", required=True, help="Experiment with many noisy positional starts.")
 @click.option("--lines", required=True, help="Experiment with α_c and α_l.")
 @click.option("--census", required=True, help="Experiment with a scan for fixed points.")
 @click.option("--output", type=click.Path(), required=True, help="Parquet file to write.")
 @click.option("--page", type=click.Path(), required=True, help="Markdown file to write.")
-def main(slice_name, lines, census, output, page, **options):
+def main(slice_name, restarts, lines, census, output, page, **options):
     started, paths = time.perf_counter(), {name: options.pop(name) for name in TABLES}
     sources = {name: description_of(path)["made_from"] for name, path in paths.items()}
-    made_from = {"slice": slice_name, "lines": lines, "census": census, **sources, **options}
+    made_from = {"slice": slice_name, "restarts": restarts, "lines": lines, "census": census, **sources, **options}
     diagram, tasks = tasks_from(options)
     tables = {name: read_table(TABLES[name], path) for name, path in paths.items()}
     rows = [
@@ -48,6 +57,7 @@ def main(slice_name, lines, census, output, page, **options):
         *transition_claims(tables, lines),
         *map_claims(tables, diagram),
         *census_claims(tables, census),
+        *lowest_claims(tables, slice_name, restarts, tasks),
         *run_claims(tables, diagram, tasks),
         *crossing_claims(tables, diagram, lines),
     ]

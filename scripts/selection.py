@@ -16,3 +16,24 @@ def mean_and_error(values: pd.Series) -> pd.DataFrame:
     """Mean and standard error over data sets, by α (index level 0)."""
     grouped = values.groupby(level=0)
     return pd.DataFrame({"mean": grouped.mean(), "error": grouped.std(ddof=1) / np.sqrt(grouped.count())})
+
+
+def at_unit_teacher(values: pd.DataFrame, teacher_variance: pd.Series) -> pd.DataFrame:
+    """The values of single data sets, less what their ‖Q⋆‖²/d, of known mean 1, explains.
+
+    values : columns to adjust, by (…, alpha, seed); teacher_variance likewise. The slope on ‖Q⋆‖²/d is a quadratic in
+    α, fitted for each column and each combination of the other index levels to deviations from the mean at each α:
+    single α have too few data sets for a slope of their own.
+    """
+    excess = teacher_variance.reindex(values.index) - 1.0
+    levels = [name for name in values.index.names if name != "seed"]
+    outer = [name for name in levels if name != "alpha"]
+    adjusted = values.copy()
+    for _, places in values.groupby(level=outer).indices.items() if outer else [(None, slice(None))]:
+        group, x = values.iloc[places], excess.iloc[places]
+        deviation = x - x.groupby(level=levels).transform("mean")
+        residual = group - group.groupby(level=levels).transform("mean")
+        powers = np.vander(x.index.get_level_values("alpha"), 3)
+        slopes = np.linalg.lstsq(powers * deviation.to_numpy()[:, None], residual.to_numpy(), rcond=1e-9)[0]
+        adjusted.iloc[places] = group - (powers @ slopes) * x.to_numpy()[:, None]
+    return adjusted

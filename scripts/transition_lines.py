@@ -85,8 +85,9 @@ values in the plotting code of {CITATION}.
 
 (b, c) Published values and crossings of our runs relative to theory's line. The error bar of theory (grey; at most
 {largest["alpha_c"]:.1g} in α_c and {largest["alpha_l"]:.1g} in α_l) comes from rules of lower order and from residuals.
-Crossings: sign change of the mean paired difference over {first.seeds} data sets at d = {first.d}, linear between the α
-of the grid, with the standard deviation of {first.resamples} bootstrap resamples; those without a crossing in 90 % of
+Crossings: sign change of the mean paired difference, less what ‖Q⋆‖²/d explains, over {first.seeds} data sets at
+d = {first.d}, linear between the α of the grid, with the
+standard deviation of {first.resamples} bootstrap resamples; those without a crossing in 90 % of
 the resamples are left out. Filled circles: less the term of order 1/d that the encodings in the values add to each
 run's losses, as computed from its overlaps. All ω share their data sets: neighbouring points are not independent. One
 positional start does not reach the lowest positional minimum, which shifts the crossings in (b) to smaller α.

@@ -8,6 +8,7 @@ from crossings import less_encodings, paired_differences
 from diagram import image, one_task_a_point, run_maps, theory_maps
 from published import LINES
 from schemas.transitions import KINDS as TABLE_KINDS
+from selection import at_unit_teacher
 
 from solvable_attention.errors import ArgumentError
 from solvable_attention.finite_d import encoding_term
@@ -20,7 +21,8 @@ from solvable_attention.transitions import KINDS
 def runs():
     rows = [
         {"experiment": "e", "d": 100, "alpha": alpha, "omega": omega, "sigma": 0.5, "lam": 0.01, "seed": seed,
-         "start": start, "train_loss": loss + 0.1 * seed, "test_error": error, "q": 0.04, "m": 0.2, "theta": 0.0,
+         "start": start, "train_loss": loss + 0.1 * seed, "test_error": error, "teacher_variance": 1.0,
+         "q": 0.04, "m": 0.2, "theta": 0.0,
          "converged": start == "semantic" or seed == 0}
         for omega in (0.2, 0.4)
         for alpha in (1.0, 2.0)
@@ -107,3 +109,15 @@ def test_verdicts_follow_from_the_numbers():
 
 def test_kinds_of_the_table_are_those_of_the_library():
     assert set(TABLE_KINDS) == set(KINDS) and set(LINES) <= set(KINDS)
+
+
+def test_adjustment_takes_off_what_the_teacher_explains():
+    rng = np.random.default_rng(1)
+    index = pd.MultiIndex.from_product([[0.2, 0.4], [0.5, 1.0, 1.5], range(8)], names=["omega", "alpha", "seed"])
+    variance = pd.Series(1 + 0.05 * rng.standard_normal(len(index)), index)
+    omega, alpha = (index.get_level_values(name).to_numpy() for name in ("omega", "alpha"))
+    clean = pd.DataFrame({"a": omega * alpha, "b": 3.0 * np.ones(len(index))}, index)
+    slopes = np.stack([2 + alpha - omega * alpha**2, -alpha], axis=1)
+    spoilt = clean + slopes * (variance.to_numpy()[:, None] - 1)
+    np.testing.assert_allclose(at_unit_teacher(spoilt, variance), clean, atol=1e-10)
+    np.testing.assert_allclose(at_unit_teacher(spoilt, pd.Series(1.0, index)), spoilt)

@@ -184,7 +184,9 @@ rule scorecard:
         page=f"{FIGURES}/scorecard.md",
     params:
         task=diagram_task_arguments,
-        experiments=arguments(slice=config["figure2"]["slice"], **pick(config["figure3"], "lines", "census")),
+        experiments=arguments(
+            **pick(config["figure2"], "slice", "restarts"), **pick(config["figure3"], "lines", "census")
+        ),
     log:
         f"logs/{FIGURES}/scorecard.log",
     benchmark:
