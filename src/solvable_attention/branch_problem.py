@@ -29,6 +29,10 @@ _WARM_UP_ROUNDS = 4
 # The solver's residual is relative, in logarithms and overlaps of order one; it aims well below the tolerance.
 _SOLVER_TOLERANCE = 1e-10
 _SOLVER_EVALUATIONS = 20
+# Order parameters near the end of a branch from which a search starts, as shares of their natural size.
+_AMPLITUDES = (0.1, 0.01)
+# Dividing by a small order parameter magnifies the noise of the map.
+_DEFLATED_TOLERANCE = 1e-8
 _COARSE_TOLERANCE = 1e-6
 _COARSE_EVALUATIONS = 30
 _COLLAPSED_STEPS = 30
@@ -239,29 +243,35 @@ class BranchProblem:
 
         The equation of the order parameter s is divided by s: a search without that falls back to s = 0.
         """
-        u = self.pack(end.overlaps)
-        u[-1] = 2 * NEAR_THE_END * np.sqrt(np.trace(end.overlaps.K))
+        root_K, fine, found = np.sqrt(np.trace(end.overlaps.K)), self.quadrature.fine, None
 
         def deflated(v, rule):
             residual = self.observables(v, rule)[:-2]
             residual[-1] /= v[-1]
             return residual
 
-        coarse, shifts = self.quadrature.coarse, _DIFFERENCE_STEP * np.eye(u.size)
-        base = deflated(u, coarse)
-        jacobian = np.stack([deflated(u + s, coarse) - base for s in shifts], 1) / _DIFFERENCE_STEP
-        for rule in (coarse, self.quadrature.fine):
-            u = broyden(lambda v, r=rule: deflated(v, r), u, jacobian, _SOLVER_TOLERANCE, _COARSE_EVALUATIONS).u
-        return self.describe(self.in_gauge(u))
+        for share in _AMPLITUDES:
+            u = self.pack(end.overlaps)
+            u[-1] = share * root_K
+            base, shifts = deflated(u, self.quadrature.coarse), _DIFFERENCE_STEP * root_K * np.eye(u.size)
+            moved = [deflated(u + shift, self.quadrature.coarse) - base for shift in shifts]
+            jacobian = np.stack(moved, 1) / (_DIFFERENCE_STEP * root_K)
+            root = broyden(lambda v: deflated(v, fine), u, jacobian, _DEFLATED_TOLERANCE, _COARSE_EVALUATIONS)
+            found = self.describe(self.in_gauge(root.u))
+            if found.converged:
+                break
+        return found
 
-    def grows(self, point):
-        """Whether a small order parameter grows under the map at a merged point."""
-        u = self.pack(point.overlaps)
+    def growth_at(self, end):
+        """Factor by which the map multiplies a small order parameter at a merged point."""
+        if self.task.is_paper_case and self.branch != "mixed":
+            _, _, moments = self.fine_step(self.pack(end.overlaps))
+            rule = self.quadrature.coarse
+            growth = transverse_growth(self.task, self.alpha, end.overlaps, "uninformative", moments, rule)
+            return growth["theta" if has_theta(self.branch) else "m"]
         first = 2 * (self.task.columns * (self.task.columns + 1) // 2)
-        if not np.isfinite(point.jacobian).all():
-            return False
-        growth = np.linalg.eigvals(point.jacobian[first:, first:] + np.eye(u.size - first))
-        return bool(np.max(growth.real) > 1.0)
+        inside = end.jacobian[first:, first:] + np.eye(len(end.jacobian) - first)
+        return float(np.max(np.linalg.eigvals(inside).real)) if np.isfinite(inside).all() else 0.0
 
 
 def _cold_start(task, branch):

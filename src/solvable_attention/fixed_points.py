@@ -16,6 +16,9 @@ from solvable_attention.state_evolution import Quadrature, default_quadrature
 from solvable_attention.task import TeacherStudent
 
 DEFAULT_MIXING = 0.8
+_LONG = 10 * WARM_UP_STEPS
+# Growth that differs from 1 by less is not told from 1 by the quadrature.
+_UNRESOLVED = 5e-4
 
 
 def fixed_point(
@@ -44,31 +47,17 @@ def fixed_point(
         solution = problem.polish(problem.pack(start.overlaps), start.jacobian)
         if solution.converged and not solution.merged:
             return solution
-    approached = problem.approach(mixing)
     if branch == "uninformative":
-        return problem.finish(approached)
-    if order_parameter(approached, branch) > MERGED:
-        solution = problem.finish(approached)
-        # A failed solve that is nowhere near the end of the branch stays a failed solve.
-        far = order_parameter(solution.overlaps, branch) > NEAR_THE_END
-        if far or (solution.converged and not solution.merged):
-            return solution
-    end = problem.merged_point(mixing, start if start is not None and start.merged else None)
-    if problem.grows(end):
-        # The uninformative point is unstable towards the branch, which then exists, if only with a small amplitude.
-        single = task.columns == task.teacher_rank == 1 and branch != "mixed"
-        far = problem.leave(end) if single else None
-        if far is not None and far.converged and not far.merged:
-            return far
-        return problem.finish(problem.approach(mixing, warm_up=10 * WARM_UP_STEPS, give_up=False))
-    return end
+        return problem.finish(problem.approach(mixing))
+    return _away_from_zero(problem, mixing) or _near_the_end(problem, mixing, start)
 
 
 def branch(task: TeacherStudent, alphas: Sequence[float] | float, branch: str, **options) -> list[FixedPoint]:
     """Fixed points of one branch along α, in the order asked.
 
-    The branch is followed from the largest α, where it is well separated, downwards; each solve starts from the
-    secant through the two before it. `options` are those of `fixed_point`. Raises ArgumentError for an empty grid.
+    The branch is followed from the largest α, where it is well separated, downwards; each solve starts from a
+    polynomial through the three before it. `options` are those of `fixed_point`.
+    Raises ArgumentError for an empty grid.
     """
     alphas = list(alphas) if isinstance(alphas, Iterable) else [alphas]
     if not alphas:
@@ -84,6 +73,36 @@ def branch(task: TeacherStudent, alphas: Sequence[float] | float, branch: str, *
         # A merged point opens the search for the next merged one; the branch, should it reappear, is sought anew.
         trail = [found[alpha]] if found[alpha].merged and found[alpha].converged else trail
     return [found[alpha] for alpha in alphas]
+
+
+def _away_from_zero(problem: BranchProblem, mixing: float) -> FixedPoint | None:
+    """The point of the branch, or a failed solve, where the order parameter stays well above zero; else None."""
+    # Just beyond a fold the damped map lingers where the branch was: a second, longer way leads on to zero.
+    for warm_up in (WARM_UP_STEPS, _LONG):
+        approached = problem.approach(mixing, warm_up)
+        if order_parameter(approached, problem.branch) <= MERGED:
+            return None
+        solution = problem.finish(approached)
+        if solution.converged and not solution.merged:
+            return solution
+        if order_parameter(solution.overlaps, problem.branch) <= NEAR_THE_END:
+            return None
+    return solution
+
+
+def _near_the_end(problem: BranchProblem, mixing: float, start: FixedPoint | None) -> FixedPoint:
+    """The merged point, or the branch beside it where that point is unstable towards it."""
+    end = problem.merged_point(mixing, start if start is not None and start.merged else None)
+    growth = problem.growth_at(end)
+    if growth <= 1.0:
+        return end
+    single = problem.task.columns == problem.task.teacher_rank == 1 and problem.branch != "mixed"
+    beyond = problem.leave(end) if single else None
+    if beyond is not None and beyond.converged and not beyond.merged:
+        return beyond
+    if growth < 1.0 + _UNRESOLVED:
+        return end
+    return problem.finish(problem.approach(mixing, _LONG, give_up=False))
 
 
 def check_alpha(alpha) -> None:

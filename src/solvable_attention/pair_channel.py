@@ -177,9 +177,9 @@ def _well(t1, t2):
 def _global_minimum(w1, w2, precision, rho, t1, t2):
     """Lowest minimum, and whether the two sides of z_1 = z_2 hold one each.
 
-    Starts on both sides of z_1 = z_2; where V is large also at the two zeros of the loss and at the field itself. Of
-    16 384 draws a grid of 169 starts found nothing lower up to σ²V = 125 at σ = ½ (2 in 10⁴ of the energy at σ²V = 150,
-    σ = 1).
+    Starts on both sides of z_1 = z_2; unless V is small also at the two zeros of the loss and at the field itself. A
+    grid of 169 starts finds nothing lower in 16 384 draws up to σ²V = 125 at σ = ½, and for fields that are wide too
+    (σ = 1, σ²V = 150) 5e-4 of the energy (benchmarks/calibration.py).
     """
     mean, distance = 0.5 * (w1 + w2), max(0.5 * abs(w1 - w2), 0.4)
     z1, z2, lowest = _from_side(1.0, mean, distance, w1, w2, precision, rho, t1, t2)
