@@ -28,8 +28,8 @@ def main(jobs, seeds, names):
         for name in names:
             seconds = run(f"{name}_map", overlay, jobs)
             parts = benchmark_files(results, name)
-            size = f"{seeds} data sets, {seconds / seeds:.0f} s each" if name == "simulation" else "three branches"
-            click.echo(f"{name} map ({size}): {seconds:.0f} s with -j {jobs}")
+            each = f", {seconds / seeds:.0f} s for each of {seeds} data sets" if name == "simulation" else ""
+            click.echo(f"{name} map: {seconds:.0f} s with -j {jobs}{each}")
             click.echo(f"  {len(parts)} jobs, {parts.s.sum():.0f} s in them, {parts.cpu_time.sum():.0f} s of processor")
             click.echo(f"  Snakemake and waiting: {seconds - parts.s.sum() / jobs:.0f} s")
 

@@ -1,4 +1,4 @@
-"""All fixed points that many random starts of the full state evolution reach, for one or several tasks along α."""
+"""All fixed points that many starts of the full state evolution reach, for one or several tasks along α."""
 
 import time
 
@@ -10,7 +10,7 @@ from tables import write_table
 from theory_fixed_points import row
 from tqdm import tqdm
 
-from solvable_attention.census import scan
+from solvable_attention.census import FIXED_STARTS, scan
 
 
 @click.command(help=__doc__)
@@ -24,8 +24,9 @@ def main(alpha, random_starts, root_seed, output, **options):
     made_from = {"alpha": alpha, "random_starts": random_starts, "root_seed": root_seed, **options}
     experiment, tasks = tasks_from(options)
     grid = tqdm([(task, a) for task in tasks for a in alpha], desc="points", disable=None)
+    starts = random_starts + FIXED_STARTS
     rows = [
-        {**row(experiment, found.point), "solution": i, "starts": random_starts, "reached_by": found.starts}
+        {**row(experiment, found.point), "solution": i, "starts": starts, "reached_by": found.starts}
         for task, a in grid
         for i, found in enumerate(scan(task, a, random_starts=random_starts, seed=root_seed))
     ]

@@ -22,7 +22,7 @@ FIGURES = [
     *("agreement.md", "scorecard.md"),
 ]  # fmt: skip
 # Branches of slice, diagram and scaling; one data set and α or d a job.
-THEORY_JOBS, SIMULATION_JOBS = 3 + 3 + 2, 10 + 4 + 4
+THEORY_JOBS, SIMULATION_JOBS = 3 + 2 + 2, 10 + 4 + 4
 
 
 class Pipeline:

@@ -36,12 +36,13 @@ class AmplitudePoint:
 
 
 class AmplitudeCurve:
-    """α(s) of the branch of a known fixed point; student and teacher have one column each."""
+    """α(s) of the branch of a known fixed point, of order parameter `largest`, for branches with a single one."""
 
     def __init__(self, point: FixedPoint, quadrature: Quadrature):
         self._task, self._branch, self._quadrature = point.task, point.branch, quadrature
         u = BranchProblem(point.task, point.alpha, point.branch, quadrature).pack(point.overlaps)
         unknowns = np.append(u[:-1], np.log(point.alpha))
+        self.largest = float(abs(u[-1]))
         self._known = [AmplitudePoint(float(u[-1]), unknowns, self._derivatives(unknowns, u[-1]))]
 
     def alpha(self, amplitude: float) -> float:

@@ -48,6 +48,12 @@ class BranchProblem:
         self.evaluations = 0
         self._fine_steps = {}
 
+    @property
+    def single(self) -> bool:
+        """Whether the branch has one order parameter, the last coordinate."""
+        sizes = {"semantic": self.task.teacher_rank, "positional": self.encoding_rank}
+        return self.task.columns * sizes.get(self.branch, 0) == 1
+
     def pack(self, overlaps):
         return pack(overlaps, self.branch)
 
@@ -239,7 +245,7 @@ class BranchProblem:
         return shifts
 
     def leave(self, end):
-        """The point of the branch near a merged one that is unstable towards it, for one column.
+        """The point of the branch near a merged one that is unstable towards it, for a single order parameter.
 
         The equation of the order parameter s is divided by s: a search without that falls back to s = 0.
         """

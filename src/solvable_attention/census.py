@@ -6,6 +6,7 @@ iteration would reach.
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass, replace
 from numbers import Integral
 
@@ -14,7 +15,7 @@ import numpy as np
 from solvable_attention.branch_problem import BranchProblem
 from solvable_attention.encodings import encoding_factor
 from solvable_attention.errors import ArgumentError
-from solvable_attention.fixed_points import check_alpha
+from solvable_attention.fixed_points import check_alpha, fixed_point
 from solvable_attention.overlaps import Overlaps
 from solvable_attention.quadrature import split_gauss_hermite
 from solvable_attention.root_finding import broyden
@@ -22,6 +23,9 @@ from solvable_attention.solution import FixedPoint
 from solvable_attention.state_evolution import default_quadrature
 from solvable_attention.task import TeacherStudent
 
+# Shares of the semantic state in the starts between it and the positional one.
+BETWEEN = (0.25, 0.5, 0.75)
+FIXED_STARTS = 3 + len(BETWEEN)
 _COARSE_ORDER = 8
 _WARM_UP_STEPS = 6
 _MIXING = 0.8
@@ -41,8 +45,9 @@ class Found:
 
 
 def scan(task: TeacherStudent, alpha: float, *, random_starts: int = 16, seed: int = 0) -> list[Found]:
-    """Distinct fixed points reached from random states with m and θ free, lowest training loss first.
+    """Distinct fixed points reached with m and θ free, lowest training loss first.
 
+    Starts are the pure branches, states between the semantic and the positional one, and random states.
     Each is named by the order parameters that differ from zero at it ("mixed" has both), and solved again inside that
     branch's subspace to full accuracy. Points that do not converge there come last.
     Raises ArgumentError for an argument out of range.
@@ -51,8 +56,10 @@ def scan(task: TeacherStudent, alpha: float, *, random_starts: int = 16, seed: i
     for name, value, least in (("random_starts", random_starts, 1), ("seed", seed, 0)):
         if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
             raise ArgumentError(f"{name}: is {value!r}, allowed is a whole number ≥ {least}")
-    rng = np.random.default_rng(seed)
-    ends = [_search(task, float(alpha), _random_state(task, rng)) for _ in range(random_starts)]
+    # Every point has draws of its own, whatever else is scanned.
+    rng = np.random.default_rng([seed, zlib.crc32(repr((task, float(alpha))).encode())])
+    starts = [*_states_of_branches(task, float(alpha)), *(_random_state(task, rng) for _ in range(random_starts))]
+    ends = [_search(task, float(alpha), start) for start in starts]
     groups: list[list[Overlaps]] = []
     for end in filter(None, ends):
         same = next((group for group in groups if _distance(task, group[0], end) < _SAME), None)
@@ -69,6 +76,18 @@ def scan(task: TeacherStudent, alpha: float, *, random_starts: int = 16, seed: i
         else:
             found[twin] = replace(found[twin], starts=found[twin].starts + len(group))
     return sorted(found, key=lambda f: (not f.point.converged, f.point.train_loss))
+
+
+def _states_of_branches(task: TeacherStudent, alpha: float) -> list[Overlaps]:
+    """The pure branches, and states between the semantic and the positional one."""
+    pure = {name: fixed_point(task, alpha, name).overlaps for name in ("semantic", "positional", "uninformative")}
+    a, b = pure["semantic"], pure["positional"]
+    names = ("K", "t", "mu", "chi")
+    between = [
+        Overlaps(**{name: share * getattr(a, name) + (1 - share) * getattr(b, name) for name in names})
+        for share in BETWEEN
+    ]
+    return [*pure.values(), *between]
 
 
 def _random_state(task: TeacherStudent, rng: np.random.Generator) -> Overlaps:

@@ -43,9 +43,16 @@ def bootstrap_crossing(
 ) -> Crossing:
     """Crossing of the mean over the samples (samples,) of each α, which are resampled on their own."""
     means = np.array([np.mean(sample) for sample in samples])
-    draws = [sample[rng.integers(0, len(sample), (resamples, len(sample)))].mean(axis=1) for sample in samples]
-    places = last_falling_zero(alphas, np.stack(draws, axis=1))
+    draws = np.stack([_resampled_means(np.asarray(sample), resamples, rng) for sample in samples], axis=1)
+    places = last_falling_zero(alphas, draws)
     found, share = places[np.isfinite(places)], float(np.isfinite(places).mean())
     alpha = float(last_falling_zero(alphas, means))
     known = np.isfinite(alpha) and share >= _LEAST_SHARE and len(found) > 1
     return Crossing(alpha, float(np.std(found, ddof=1)) if known else np.nan, share)
+
+
+def _resampled_means(sample: np.ndarray, resamples: int, rng: np.random.Generator) -> np.ndarray:
+    """Bootstrap means (resamples,), spread by √(n/(n−1)) so that their variance is that of the mean."""
+    n, mean = len(sample), np.mean(sample)
+    means = sample[rng.integers(0, n, (resamples, n))].mean(axis=1)
+    return mean + np.sqrt(n / max(n - 1, 1)) * (means - mean)

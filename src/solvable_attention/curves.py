@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from solvable_attention.branch_problem import BranchProblem
 from solvable_attention.fixed_points import fixed_point
 from solvable_attention.solution import FixedPoint
 from solvable_attention.state_evolution import Quadrature, default_quadrature
@@ -42,6 +43,10 @@ class BranchCurves:
     def quadrature(self, branch: str) -> Quadrature:
         """The rules used on the branch."""
         return self._quadrature(self.task, branch)
+
+    def single(self, branch: str) -> bool:
+        """Whether the branch has one order parameter."""
+        return BranchProblem(self.task, 1.0, branch, self.quadrature(branch)).single
 
     def exists(self, branch: str, alpha: float) -> bool:
         """Whether the branch is apart from the uninformative one, and converged."""

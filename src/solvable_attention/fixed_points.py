@@ -96,8 +96,7 @@ def _near_the_end(problem: BranchProblem, mixing: float, start: FixedPoint | Non
     growth = problem.growth_at(end)
     if growth <= 1.0:
         return end
-    single = problem.task.columns == problem.task.teacher_rank == 1 and problem.branch != "mixed"
-    beyond = problem.leave(end) if single else None
+    beyond = problem.leave(end) if problem.single else None
     if beyond is not None and beyond.converged and not beyond.merged:
         return beyond
     if growth < 1.0 + _UNRESOLVED:

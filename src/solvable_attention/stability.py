@@ -2,8 +2,8 @@
 
 At a fixed point the map's Jacobian falls into blocks by the symmetries m → −m and θ → −θ: the branch's own subspace,
 whose eigenvalues `FixedPoint` holds, and one block for each order parameter that the branch pins to zero. A branch is
-dynamically stable towards that order parameter while every eigenvalue of the block has a real part below 1 (theory of
-the map as a dynamical system; the damped iteration that one would run in practice stops at the same place).
+stable under the map damped enough while every eigenvalue of the block has a real part below 1; without damping it
+needs a modulus below 1, which on the semantic branch the growth of m does not have.
 """
 
 from __future__ import annotations

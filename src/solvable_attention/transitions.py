@@ -27,8 +27,9 @@ from solvable_attention.baseline import linear_baseline
 from solvable_attention.curves import BranchCurves
 from solvable_attention.errors import ArgumentError
 from solvable_attention.fixed_points import fixed_point
-from solvable_attention.solution import largest_shift
-from solvable_attention.state_evolution import Quadrature, sharp_quadrature
+from solvable_attention.solution import FixedPoint, largest_shift
+from solvable_attention.stability import transverse_growth
+from solvable_attention.state_evolution import Quadrature, Rule, sharp_quadrature, state_evolution_map
 from solvable_attention.task import TeacherStudent
 
 LOW, HIGH = 0.02, 3.0
@@ -36,7 +37,13 @@ _RATIO = 1.35  # of neighbouring α in the scan for a change of sign
 _BISECTIONS = 7
 _PRECISION = 1e-5
 _SHARP_STEPS = 4
-_SMALL = 0.3  # of the order parameter beside the end of a branch, to see on which side of the pitchfork it lies
+# Of the error of one branch's ε_t, below which that of the difference of two is not quoted.
+_LEAST_SHARE = 0.1
+# Order parameters relative to one inside the branch at which its end is explored, how many of them may fail, and how
+# sharply the one of a fold is sought.
+_SHARES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
+_MOST_FAILED = 3
+_XATOL = 1e-3
 
 
 @dataclass(frozen=True)
@@ -84,7 +91,7 @@ def transition(
     function, from_below, end = KINDS[kind]
     grid = np.geomspace(low, high, 1 + int(np.ceil(np.log(high / low) / np.log(_RATIO))))
     found = _Search(function(curves), function(sharp), grid, from_below).result()
-    if end and task.columns == task.teacher_rank == 1:
+    if end and curves.single(end):
         found = _around_fold(curves, sharp, end, from_below, grid, *found)
     return Transition(task, kind, *found, low, high)
 
@@ -95,26 +102,35 @@ class _Search:
     def __init__(self, function, sharp, grid, from_below):
         """function : for the search; sharp : the same by finer rules, for the place found and its error."""
         self.function, self.sharp, self.error = function.value, sharp.value, sharp.error
-        self.grid, self.from_below = grid, from_below
+        self.grid, self.from_below, self.lost = grid, from_below, function.lost
 
     def result(self) -> tuple[float, float, str]:
         """α, its error and the status."""
-        bracket = self._bracket()
-        return (np.nan, np.nan, "absent") if bracket is None else self._refine(*sorted(bracket))
+        bracket, resolved = self._bracket()
+        if bracket is None:
+            return np.nan, np.nan, "absent" if resolved else "unresolved"
+        return self._refine(*sorted(bracket))
 
     def _bracket(self):
-        """Neighbouring α between which the function falls through zero, the first that is met."""
-        before = None  # the last α, where the function is defined there and has not passed its zero
+        """Neighbouring α between which the function falls through zero, the first met; whether all is resolved.
+
+        What is not: a point that did not converge, or a change of sign across α at which the function is undefined.
+        """
+        before, gap, resolved = None, False, True  # the last α with a value that has not passed the zero
         for alpha in self.grid if self.from_below else self.grid[::-1]:
             value = self.function(alpha)
-            if before is not None and np.isnan(value):
-                found = self._towards_the_end(before, alpha)
+            if np.isnan(value):
+                found = None if before is None or gap else self._towards_the_end(before, alpha)
                 if found is not None:
-                    return before, found
-            elif before is not None and self._passed(value):
-                return before, alpha
-            before = None if np.isnan(value) or self._passed(value) else alpha
-        return None
+                    return (before, found), True
+                gap = True
+            elif not self._passed(value):
+                before, gap = alpha, False
+            elif before is not None and not gap:
+                return (before, alpha), True
+            elif before is not None:
+                resolved, before = False, None
+        return None, resolved and not self.lost
 
     def _passed(self, value) -> bool:
         """Whether a value lies beyond the zero, seen from where the search began."""
@@ -166,18 +182,23 @@ class LossDifference:
     """ε_t^sem − ε_t^pos; undefined where both have merged and their losses differ by rounding alone."""
 
     def __init__(self, curves: BranchCurves):
-        self.curves = curves
+        self.curves, self.lost = curves, []
 
     def value(self, alpha: float) -> float:
         semantic, positional = self.points(alpha)
-        known = semantic.converged and positional.converged and not (semantic.merged and positional.merged)
-        return semantic.train_loss - positional.train_loss if known else np.nan
+        if not (semantic.converged and positional.converged):
+            self.lost.append(alpha)
+            return np.nan
+        return np.nan if semantic.merged and positional.merged else semantic.train_loss - positional.train_loss
 
     def error(self, alpha: float) -> float:
         semantic, positional = self.points(alpha)
         # The rules err in the same direction on both branches.
         shifts = semantic.shifts["train_loss"] - positional.shifts["train_loss"]
-        return largest_shift(shifts) + sum(point.residual * point.train_loss for point in (semantic, positional))
+        # By chance the difference of the shifts may vanish.
+        least = _LEAST_SHARE * max(point.errors["train_loss"] for point in (semantic, positional))
+        residuals = sum(point.residual * point.train_loss for point in (semantic, positional))
+        return max(largest_shift(shifts), least) + residuals
 
     def points(self, alpha):
         return [self.curves.at(branch, alpha) for branch in ("semantic", "positional")]
@@ -187,11 +208,14 @@ class ExcessError:
     """ε_g^sem − ε_lin."""
 
     def __init__(self, curves: BranchCurves):
-        self.curves, self.baseline = curves, linear_baseline(curves.task).test_error
+        self.curves, self.baseline, self.lost = curves, linear_baseline(curves.task).test_error, []
 
     def value(self, alpha: float) -> float:
         point = self.curves.at("semantic", alpha)
-        return point.test_error - self.baseline if point.converged else np.nan
+        if not point.converged:
+            self.lost.append(alpha)
+            return np.nan
+        return point.test_error - self.baseline
 
     def error(self, alpha: float) -> float:
         point = self.curves.at("semantic", alpha)
@@ -199,71 +223,91 @@ class ExcessError:
 
 
 class Growth:
-    """sign·(growth − 1) of an order parameter, growth_m or growth_theta, at a branch, where that exists."""
+    """sign·(growth − 1) of an order parameter ("m" or "theta") at a branch, where that exists."""
 
     def __init__(self, curves: BranchCurves, branch: str, name: str, sign: float):
-        self.curves, self.branch, self.name, self.sign = curves, branch, name, sign
+        self.curves, self.branch, self.name, self.sign, self.lost = curves, branch, name, sign, []
 
     def value(self, alpha: float) -> float:
         point = self.curves.at(self.branch, alpha)
-        known = point.converged and not point.merged
-        return self.sign * (getattr(point, self.name) - 1.0) if known else np.nan
+        if not point.converged:
+            self.lost.append(alpha)
+            return np.nan
+        return np.nan if point.merged else self.sign * (self.growth(point, self.rules.fine) - 1.0)
 
     def error(self, alpha: float) -> float:
         """From the fixed points of the check rules."""
-        point, rules = self.curves.at(self.branch, alpha), self.curves.quadrature(self.branch)
-        others = [
-            fixed_point(point.task, alpha, self.branch, start=point, quadrature=Quadrature(rules.coarse, check, ()))
-            for check in rules.checks
-        ]
-        shifts = [getattr(other, self.name) - getattr(point, self.name) for other in others]
+        point, rules = self.curves.at(self.branch, alpha), self.rules
+        value, shifts = self.growth(point, rules.fine), []
+        for check in rules.checks:
+            quadrature = Quadrature(rules.coarse, check, ())
+            other = fixed_point(point.task, alpha, self.branch, start=point, quadrature=quadrature)
+            shifts.append(self.growth(other, check) - value)
         return largest_shift(np.array(shifts)) + point.residual
+
+    def growth(self, point: FixedPoint, rule: Rule) -> float:
+        """The growth by this rule; in the paper's case the point holds it."""
+        if point.task.is_paper_case:
+            return getattr(point, f"growth_{self.name}")
+        _, moments = state_evolution_map(point.task, point.alpha, point.overlaps, point.branch, rule)
+        return transverse_growth(point.task, point.alpha, point.overlaps, point.branch, moments, rule)[self.name]
+
+    @property
+    def rules(self) -> Quadrature:
+        return self.curves.quadrature(self.branch)
 
 
 def _around_fold(curves, sharp, branch, onset, grid, alpha, error, status):
     """The end of a branch, where that is a fold beyond the pitchfork found at `alpha`, or without one."""
     sign = 1.0 if onset else -1.0
-    inner, outer = _edges(curves, branch, grid if onset else grid[::-1], alpha)
-    if inner is None or outer is None:
+    inner, lost = _innermost(curves, branch, grid if onset else grid[::-1], alpha)
+    if lost:
+        return np.nan, np.nan, "unresolved"
+    if inner is None:
         return np.nan, np.nan, "absent"
     point, rules = curves.at(branch, inner), sharp.quadrature(branch)
     curve = AmplitudeCurve(point, curves.quadrature(branch))
-    largest = max(point.m, point.theta / curves.task.rho)
-    if status == "found" and sign * (curve.alpha(_SMALL * largest) - alpha) > 0:
-        return alpha, error, status  # near its end the branch lies on its own side of the pitchfork
-    bounds, tolerance = (0.02 * largest, largest), {"xatol": 0.01 * largest}
-    fold = minimize_scalar(lambda s: sign * curve.alpha(s), bounds=bounds, method="bounded", options=tolerance)
+    # Step by step from the known point: far from it the search at a given order parameter may fail.
+    amplitudes = curve.largest * np.array(_SHARES)
+    places = sign * np.array([curve.alpha(amplitude) for amplitude in amplitudes])
+    if np.isnan(places[-1]) or np.isnan(places).sum() > _MOST_FAILED:
+        return np.nan, np.nan, "unresolved"
+    best = int(np.nanargmin(places))
+    if best == len(places) - 1:
+        return alpha, error, status  # the order parameter falls to zero on the branch's own side of the pitchfork
+    bounds = amplitudes[min(best + 1, len(places) - 1)], amplitudes[max(best - 1, 0)]
+    fold = minimize_scalar(lambda s: sign * curve.alpha(s), bounds=bounds, method="bounded", options={"xatol": _XATOL})
     at_fold = [AmplitudeCurve(point, replace(rules, fine=r)).alpha(fold.x) for r in (rules.fine, *rules.checks)]
     error = largest_shift(np.array(at_fold[1:]) - at_fold[0]) + _PRECISION
     return (at_fold[0], error, "found") if np.isfinite(error) else (np.nan, np.nan, "unresolved")
 
 
-def _edges(curves, branch, grid, pitchfork):
-    """Neighbours on the grid, which runs towards the branch's inside: where it exists, and where it does not.
+def _innermost(curves, branch, grid, pitchfork):
+    """Last α of the grid at which the branch exists, going from its inside to its end; and whether one was lost.
 
-    The search starts at the pitchfork, beyond which the branch may reach. None for one that the grid does not hold.
+    The grid runs inwards. None where the branch does not exist, or still exists where the grid begins. The search
+    starts at the pitchfork, beyond which the branch may reach.
     """
-    there = [curves.exists(branch, grid[0])]
-    if there[0]:
-        return grid[0], None
-    first = 0 if np.isnan(pitchfork) else int(np.argmin(np.abs(np.log(grid / pitchfork))))
-    inside = first
-    while inside < len(grid) and not curves.exists(branch, grid[inside]):
-        inside += 1
-    if inside == len(grid):
-        return None, None
-    while curves.exists(branch, grid[inside - 1]):
-        inside -= 1
-    return grid[inside], grid[inside - 1]
+    if curves.exists(branch, grid[0]):
+        return None, False
+    visited = [grid[0]]
+    place = 0 if np.isnan(pitchfork) else int(np.argmin(np.abs(np.log(grid / pitchfork))))
+    while place < len(grid) and not curves.exists(branch, grid[place]):
+        visited.append(grid[place])
+        place += 1
+    while 0 < place < len(grid) and curves.exists(branch, grid[place - 1]):
+        place -= 1
+    lost = any(not curves.at(branch, alpha).converged for alpha in visited)
+    return (grid[place] if place < len(grid) else None), lost
 
 
 # kind: the function, whether its first zero is meant rather than its last, and the branch that ends there.
 KINDS = {
     "alpha_c": (LossDifference, False, None),
     "alpha_l": (ExcessError, False, None),
-    "semantic_onset": (partial(Growth, branch="uninformative", name="growth_theta", sign=-1.0), True, "semantic"),
-    "semantic_stable": (partial(Growth, branch="semantic", name="growth_m", sign=1.0), False, None),
-    "positional_onset": (partial(Growth, branch="uninformative", name="growth_m", sign=-1.0), True, "positional"),
-    "positional_end": (partial(Growth, branch="uninformative", name="growth_m", sign=1.0), False, "positional"),
-    "positional_unstable": (partial(Growth, branch="positional", name="growth_theta", sign=-1.0), True, None),
+    "semantic_onset": (partial(Growth, branch="uninformative", name="theta", sign=-1.0), True, "semantic"),
+    "semantic_stable": (partial(Growth, branch="semantic", name="m", sign=1.0), False, None),
+    "positional_onset": (partial(Growth, branch="uninformative", name="m", sign=-1.0), True, "positional"),
+    "positional_end": (partial(Growth, branch="uninformative", name="m", sign=1.0), False, "positional"),
+    "positional_unstable": (partial(Growth, branch="positional", name="theta", sign=-1.0), True, None),
 }
