@@ -54,7 +54,9 @@ def main(fixed_points, runs, slice_name, restarts, output, **options):
 def compare(task, point, runs: pd.DataFrame, kind: str) -> list[dict]:
     """One row a quantity: theory, mean of the runs less the known 1/d term, standard error, allowance, verdict."""
     rows = []
-    for name, value, error, expected in compared(task, point, runs):
+    names = ("train_loss", "test_error", ORDER[point.branch])
+    estimates = {name: at_unit_teacher(runs[name], runs.teacher_variance) for name in names}
+    for name, value, error, expected in compared(task, point, runs.d.iloc[0], estimates):
         gap, allowance = value - expected, 3 * error + REST / runs.d.iloc[0] * expected
         rows.append(
             {
@@ -72,12 +74,11 @@ def compare(task, point, runs: pd.DataFrame, kind: str) -> list[dict]:
     return rows
 
 
-def compared(task, point, runs: pd.DataFrame):
-    """(name, value and standard error of the runs, theory) for ε_t, ε_g and the order parameter of the branch."""
-    d, encodings = runs.d.iloc[0], encoding_term_at(task, point.q, point.m, point.theta)
+def compared(task, point, d: int, estimates: dict):
+    """(name, value of the runs less the known 1/d term, its standard error, theory) of each (value, error) given."""
+    encodings = encoding_term_at(task, point.q, point.m, point.theta)
     known = {"train_loss": point.alpha * encodings / (2 * d), "test_error": encodings / (task.L * d)}
-    for name in ("train_loss", "test_error", ORDER[point.branch]):
-        value, error = at_unit_teacher(runs[name], runs.teacher_variance)
+    for name, (value, error) in estimates.items():
         yield name, value - known.get(name, 0.0), error, getattr(point, name)
 
 

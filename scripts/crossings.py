@@ -14,7 +14,7 @@ from cli import run, task_options, tasks_from
 from schemas.crossings import CROSSINGS
 from schemas.linear import LINEAR
 from schemas.runs import RUNS
-from selection import at_unit_teacher
+from selection import adjusted_to_unit_teacher
 from tables import description_of, read_table, write_table
 
 from solvable_attention.crossings import bootstrap_crossing
@@ -45,7 +45,8 @@ def main(runs, linear, bootstrap, root_seed, output, **options):
             for kind in ("alpha_c", "alpha_l"):
                 samples = {alpha: sample.to_numpy() for alpha, sample in group.groupby("alpha")[kind]}
                 # Each crossing has draws of its own, whatever else the table holds.
-                rng = np.random.default_rng([root_seed, zlib.crc32(repr((task, kind)).encode())])
+                name = " ".join([*(f"{value:.6g}" for value in task), kind])
+                rng = np.random.default_rng([root_seed, zlib.crc32(name.encode())])
                 found = bootstrap_crossing(list(samples), list(samples.values()), bootstrap, rng)
                 names = {"experiment": experiment, **dict(zip(KEY, task, strict=True)), "kind": kind}
                 sizes = {"seeds": group.seed.nunique(), "resamples": bootstrap}
@@ -66,7 +67,7 @@ def less_encodings(runs: pd.DataFrame, tasks: list[TeacherStudent]) -> pd.DataFr
 def paired_differences(runs: pd.DataFrame, linear: pd.DataFrame, experiment: str) -> pd.DataFrame:
     """One row a task, α and data set: alpha_c is ε_t^sem − ε_t^pos, alpha_l is ε_g^sem − ε_lin of the fit.
 
-    Both are adjusted to ‖Q⋆‖²/d = 1, see `at_unit_teacher`.
+    Both are adjusted to ‖Q⋆‖²/d = 1, see `adjusted_to_unit_teacher`.
     """
     key = [*KEY, "alpha", "seed"]
     starts = {start: group.set_index(key) for start, group in runs.groupby("start")}
@@ -76,7 +77,7 @@ def paired_differences(runs: pd.DataFrame, linear: pd.DataFrame, experiment: str
     baseline = linear.set_index(key).test_error
     differences = {"alpha_c": semantic.train_loss - positional.train_loss, "alpha_l": semantic.test_error - baseline}
     samples = pd.DataFrame(differences).dropna()
-    return at_unit_teacher(samples, semantic.teacher_variance).reset_index()
+    return adjusted_to_unit_teacher(samples, semantic.teacher_variance).reset_index()
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from selection import at_unit_teacher
+from selection import adjusted_to_unit_teacher
 
 from solvable_attention.errors import ArgumentError
 
@@ -30,46 +30,52 @@ def one_task_a_point(frame: pd.DataFrame, name: str, where: str) -> pd.DataFrame
 
 
 def theory_maps(fixed_points: pd.DataFrame, baseline_error: pd.Series) -> pd.DataFrame:
-    """By (ω, α): loss_difference, gain (ε_lin − ε_g of the winning branch), winner, test_error, known.
+    """By (ω, α): loss_difference, gain (ε_lin − ε_g of the winning branch), winner, known.
 
-    baseline_error : ε_lin by ω. `known` is False where a branch did not converge.
+    baseline_error : ε_lin by ω. `winner` is uninformative where both branches have merged; `known` is False where one
+    did not converge.
     """
-    columns = ["train_loss", "test_error", "converged"]
+    columns = ["train_loss", "test_error", "converged", "merged"]
     table = fixed_points.pivot(index=["omega", "alpha"], columns="branch", values=columns)
-    known = table["converged"][["semantic", "positional"]].astype(bool).all(axis=1)
     loss, error = table["train_loss"].astype(float), table["test_error"].astype(float)
+    pair = ["semantic", "positional"]
     semantic_wins = loss.semantic < loss.positional
+    winner = pd.Series(np.where(semantic_wins, "semantic", "positional"), table.index)
     winning = error.semantic.where(semantic_wins, error.positional)
     baseline = baseline_error.reindex(winning.index.get_level_values("omega")).to_numpy()
     return pd.DataFrame(
         {
             "loss_difference": loss.semantic - loss.positional,
             "gain": baseline - winning,
-            "winner": np.where(semantic_wins, "semantic", "positional"),
-            "test_error": winning,
-            "known": known,
+            "winner": winner.mask(table["merged"][pair].astype(bool).all(axis=1), "uninformative"),
+            "known": table["converged"][pair].astype(bool).all(axis=1),
         }
     )
 
 
-def run_maps(runs: pd.DataFrame, linear: pd.DataFrame, adjust: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:
+def run_maps(runs: pd.DataFrame, linear: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Mean and standard error over data sets, by (ω, α), of loss_difference and gain on common data.
 
-    The winner is the start of smaller mean training loss at that (ω, α). Also seeds, and open, the runs that did not
-    converge. adjust : take off what the data sets' ‖Q⋆‖²/d explains, see `at_unit_teacher`.
+    What the data sets' ‖Q⋆‖²/d explains is taken off. `winner` is the start of smaller mean training loss; `open`
+    counts the runs that did not converge, `seeds` the data sets.
     """
     key = ["omega", "alpha", "seed"]
     starts = {start: group.set_index(key) for start, group in runs.groupby("start")}
     semantic, positional = starts["semantic"], starts["positional"]
     baseline = linear.set_index(key).test_error
-    difference = semantic.train_loss - positional.train_loss
-    semantic_wins = difference.groupby(level=["omega", "alpha"]).transform("mean") < 0
-    winning = semantic.test_error.where(semantic_wins, positional.test_error)
-    samples = pd.DataFrame({"loss_difference": difference, "gain": baseline - winning}).dropna()
-    if adjust:
-        samples = at_unit_teacher(samples, semantic.teacher_variance)
+    samples = pd.DataFrame(
+        {
+            "loss_difference": semantic.train_loss - positional.train_loss,
+            "semantic": baseline - semantic.test_error,
+            "positional": baseline - positional.test_error,
+        }
+    ).dropna()
+    samples = adjusted_to_unit_teacher(samples, semantic.teacher_variance)
+    semantic_wins = samples.loss_difference.groupby(level=["omega", "alpha"]).transform("mean") < 0
+    samples["gain"] = samples.pop("semantic").where(semantic_wins, samples.pop("positional"))
     groups = samples.groupby(level=["omega", "alpha"])
     mean, error = groups.mean(), groups.std(ddof=1) / np.sqrt(groups.count())
+    mean["winner"] = np.where(mean.loss_difference < 0, "semantic", "positional")
     mean["open"] = (~runs.converged).groupby([runs.omega, runs.alpha]).sum().reindex(mean.index)
     mean["seeds"] = groups.size()
     return mean, error

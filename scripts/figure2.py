@@ -202,7 +202,7 @@ def mark_transitions(axis, data: Slice):
 def caption_of(data: Slice) -> str:
     d, (omega, sigma, lam) = int(data.runs["minimisers"].d.iloc[0]), data.task
     symbols = {"alpha_c": "α_c", "alpha_l": "α_l"}
-    marks = "; ".join(f"{symbols[k]} = {line.alpha:.4f} ± {line.error:.4f}" for k, line in data.transitions.iterrows())
+    marks = "; ".join(f"{symbols[k]} = {line.alpha:.5f} ± {line.error:.1g}" for k, line in data.transitions.iterrows())
     seeds = {kind: runs.seed.nunique() for kind, runs in data.runs.items()}
     open_runs = sum(int((~data.runs[kind].converged).sum()) for kind in ("minimisers", "lowest"))
     open_theory = sum(int((~points.converged).sum()) for points in data.theory.values())

@@ -10,7 +10,7 @@ from schemas.fixed_points import FIXED_POINTS
 from schemas.linear import LINEAR
 from schemas.runs import RUNS
 from schemas.transitions import TRANSITIONS
-from style import NEUTRAL, TEXT_WIDTH, draw_map, draw_transition, save, save_caption, use_style
+from style import NEUTRAL, TEXT_WIDTH, draw_map, draw_transition, mark_open, save, save_caption, use_style
 from tables import read_table
 
 STARTS = {"positional": "s", "semantic": "o"}
@@ -40,6 +40,7 @@ def main(fixed_points, transitions, runs, linear, diagram, scaling, lines_name, 
     draw_scatter(axes[0], single, ends)
     for axis, name in zip(axes[1:], ("loss_difference", "gain"), strict=True):
         draw_map(axis, image(SCALE * mean[name]), RANGE[name], LABEL[name])
+        mark_open(axis, mean)
         draw_transition(axis, drawn["alpha_c"], "alpha_c")
     draw_transition(axes[2], drawn["alpha_l"], "alpha_l")
     axes[1].text(0.06, 0.9, "positional", transform=axes[1].transAxes, fontsize="small", color="black")
@@ -56,9 +57,11 @@ def draw_scatter(axis, single, ends):
     scale = 1 / single.sigma.iloc[0] ** 2
     norm = LogNorm(single.d.min(), single.d.max())
     for start, marker in STARTS.items():
-        chosen = single[single.start == start].sort_values("d")
+        chosen = single[(single.start == start) & single.converged].sort_values("d")
         style = {"marker": marker, "s": 7, "cmap": "viridis_r", "norm": norm, "linewidths": 0, "alpha": 0.8}
         points = axis.scatter(scale * chosen.m, scale * chosen.theta, c=chosen.d, rasterized=True, **style)
+        lost = single[(single.start == start) & ~single.converged]
+        axis.plot(scale * lost.m, scale * lost.theta, marker, ms=3, mfc="none", mec="0.5", ls="none")
         axis.scatter([], [], marker=marker, s=14, color=NEUTRAL, label=f"{start} start")
     axis.plot(scale * ends.m, scale * ends.theta, "*", ms=10, mfc="white", mec="black", ls="none", label="theory")
     axis.set(xlabel=r"$m/\sigma^2$", ylabel=r"$\theta/\sigma^2$")
@@ -76,13 +79,15 @@ def caption_of(single, ends, grid, mean) -> str:
     return f"""**Figure 3.** (a) Overlaps of single runs at α = {task.alpha:g}, ω = {task.omega:g}, σ = {task.sigma:g},
 λ = {task.lam:g}, from both starts on the same {single.seed.nunique()} data sets at each of d = {", ".join(map(str, d))}
 (colour); stars are the {len(ends)} fixed points of the state evolution. The largest half per cent of the overlaps lies
-outside the frame. (b) Training loss of the semantic minus that of the positional minimum at d = {grid.d.iloc[0]}, mean
+outside the frame; {int((~single.converged).sum())} runs that did not converge are hollow.
+(b) Training loss of the semantic minus that of the positional minimum at d = {grid.d.iloc[0]}, mean
 over {seeds} data sets that all ω and both starts share; above the line α_c(ω) the positional minimum is the lower one.
 (c) Test error of the linear positional baseline, fitted to the same data, minus that of the minimum of smaller mean
 training loss; below the line α_l(ω) attention is the better one.
 
-Lines: theory (root search on the branches; their error bars are thinner than the lines). Runs: minimisers (L-BFGS) from
-one positional and one semantic start; {int((~grid.converged).sum())} of {len(grid)} did not converge. Colours end at
+In (b) and (c) what the data sets' ‖Q⋆‖²/d, of mean 1, explains by a slope quadratic in α is taken off. Lines: theory,
+by root search on the branches. Runs: minimisers (L-BFGS) from one positional and one semantic start;
+{int((~grid.converged).sum())} of {len(grid)} did not converge (cells with a cross). Colours end at
 ±{RANGE["loss_difference"]:g} and ±{RANGE["gain"]:g}, which {outside["loss_difference"]} and {outside["gain"]} cells
 exceed.
 """

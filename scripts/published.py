@@ -3,6 +3,8 @@
 The transition lines stand in the plotting code of their repository (σ = .5, λ = .01, A = [[.6, .4], [.4, .6]]).
 """
 
+from solvable_attention.task import STANDARD_A, TeacherStudent
+
 CITATION = "Cui, Behrens, Krzakala & Zdeborová, arXiv:2402.03902"
 # α by ω
 LINES = {
@@ -14,3 +16,8 @@ LINES = {
         0.3: 1.451, 0.325: 1.584, 0.35: 1.750, 0.38: 1.993
     },
 }  # fmt: skip
+
+
+def has_published_lines(task: TeacherStudent) -> bool:
+    """Whether the published lines are those of the task, whatever its ω."""
+    return task.is_paper_case and (task.sigma, task.lam, task.A) == (0.5, 0.01, STANDARD_A)

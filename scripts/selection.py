@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+LEAST_FREEDOM = 8
+
 
 def lowest_positional(runs: pd.DataFrame) -> pd.DataFrame:
     """Of each data set the run of lowest loss among those that ended on the positional side, m > θ."""
@@ -18,22 +20,28 @@ def mean_and_error(values: pd.Series) -> pd.DataFrame:
     return pd.DataFrame({"mean": grouped.mean(), "error": grouped.std(ddof=1) / np.sqrt(grouped.count())})
 
 
-def at_unit_teacher(values: pd.DataFrame, teacher_variance: pd.Series) -> pd.DataFrame:
+def adjusted_to_unit_teacher(values: pd.DataFrame, teacher_variance: pd.Series) -> pd.DataFrame:
     """The values of single data sets, less what their ‖Q⋆‖²/d, of known mean 1, explains.
 
-    values : columns to adjust, by (…, alpha, seed); teacher_variance likewise. The slope on ‖Q⋆‖²/d is a quadratic in
+    values : columns to adjust, by (…, alpha, seed); teacher_variance likewise. The slope on ‖Q⋆‖²/d is a polynomial in
     α, fitted for each column and each combination of the other index levels to deviations from the mean at each α:
-    single α have too few data sets for a slope of their own.
+    single α have too few data sets for a slope of their own. It is quadratic where every coefficient has at least
+    LEAST_FREEDOM degrees of freedom, of lower order or absent where not. What is left of a deviation is enlarged by the
+    degrees of freedom that the fit has used up, so that standard errors taken from it are unbiased.
     """
     excess = teacher_variance.reindex(values.index) - 1.0
     levels = [name for name in values.index.names if name != "seed"]
     outer = [name for name in levels if name != "alpha"]
     adjusted = values.copy()
-    for _, places in values.groupby(level=outer).indices.items() if outer else [(None, slice(None))]:
+    for places in values.groupby(level=outer).indices.values() if outer else [slice(None)]:
         group, x = values.iloc[places], excess.iloc[places]
+        means = group.groupby(level=levels).transform("mean")
         deviation = x - x.groupby(level=levels).transform("mean")
-        residual = group - group.groupby(level=levels).transform("mean")
-        powers = np.vander(x.index.get_level_values("alpha"), 3)
-        slopes = np.linalg.lstsq(powers * deviation.to_numpy()[:, None], residual.to_numpy(), rcond=1e-9)[0]
-        adjusted.iloc[places] = group - (powers @ slopes) * x.to_numpy()[:, None]
+        freedom = len(group) - group.groupby(level=levels).ngroups
+        powers = np.vander(x.index.get_level_values("alpha"), min(3, freedom // LEAST_FREEDOM))
+        design = powers * deviation.to_numpy()[:, None]
+        slopes = np.linalg.lstsq(design, (group - means).to_numpy(), rcond=1e-9)[0]
+        left = group - means - design @ slopes
+        enlarged = np.sqrt(freedom / max(freedom - powers.shape[1], 1))
+        adjusted.iloc[places] = means - (powers @ slopes) * (x - deviation).to_numpy()[:, None] + enlarged * left
     return adjusted

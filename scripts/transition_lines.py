@@ -4,9 +4,9 @@ import click
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from cli import run
+from cli import run, task_options, tasks_from
 from diagram import lines, one_task_a_point
-from published import CITATION, LINES
+from published import CITATION, LINES, has_published_lines
 from schemas.crossings import CROSSINGS
 from schemas.transitions import TRANSITIONS
 from scipy.interpolate import PchipInterpolator
@@ -18,6 +18,7 @@ COLOURS = {"alpha_c": POSITIONAL, "alpha_l": SEMANTIC}
 
 
 @click.command(help=__doc__)
+@task_options
 @click.option("--transitions", type=click.Path(), required=True)
 @click.option("--crossings", type=click.Path(), required=True)
 @click.option("--lines", "lines_name", required=True, help="Experiment with α_c and α_l.")
@@ -25,35 +26,40 @@ COLOURS = {"alpha_c": POSITIONAL, "alpha_l": SEMANTIC}
 @click.option("--pdf", type=click.Path(), required=True)
 @click.option("--png", type=click.Path(), required=True)
 @click.option("--caption", type=click.Path(), required=True)
-def main(transitions, crossings, lines_name, ends_name, pdf, png, caption):
+def main(transitions, crossings, lines_name, ends_name, pdf, png, caption, **options):
+    _, tasks = tasks_from(options)
+    published = LINES if has_published_lines(tasks[0]) else {}
     table, measured = read_table(TRANSITIONS, transitions), read_table(CROSSINGS, crossings)
     parts = [one_task_a_point(table, name, "figure3") for name in (lines_name, ends_name)]
     drawn = {kind: line for part in parts for kind, line in lines(part).items()}
     use_style()
     widths = {"width_ratios": [1.25, 1, 1]}
     figure, (plane, *gaps) = plt.subplots(1, 3, figsize=(TEXT_WIDTH, 3.1), layout="constrained", **widths)
-    draw_plane(plane, drawn)
+    draw_plane(plane, drawn, published)
     for axis, kind in zip(gaps, NAMES, strict=True):
-        draw_gaps(axis, kind, drawn[kind], measured[measured.kind == kind])
+        draw_gaps(axis, kind, drawn[kind], measured[measured.kind == kind], published.get(kind, {}))
     for axis, letter in zip((plane, *gaps), "abc", strict=True):
         axis.set_title(f"({letter})", loc="left", fontsize="medium")
     save(figure, pdf, png)
-    save_caption(caption, caption_of(drawn, measured))
+    save_caption(caption, caption_of(drawn, measured, published))
 
 
-def draw_plane(axis, drawn: dict[str, pd.DataFrame]):
+def draw_plane(axis, drawn: dict[str, pd.DataFrame], published: dict):
     for kind, line in drawn.items():
         draw_transition(axis, line, kind, path_effects=[], lw=1.6 if kind in NAMES else 0.9)
-    for (kind, values), marker in zip(LINES.items(), "ov", strict=True):
+    for (kind, values), marker in zip(published.items(), "ov", strict=False):
         style = {"mfc": "none", "mec": "0.35", "ms": 4, "ls": "none"}
         axis.plot(list(values.values()), list(values), marker, label=f"published {NAMES[kind]}", **style)
     axis.set(xlabel=r"sample complexity $\alpha$", ylabel=r"$\omega$", xlim=(0, None))
     axis.figure.legend(*axis.get_legend_handles_labels(), fontsize="x-small", loc="outside lower center", ncols=5)
 
 
-def draw_gaps(axis, kind, line: pd.DataFrame, measured: pd.DataFrame):
+def draw_gaps(axis, kind, line: pd.DataFrame, measured: pd.DataFrame, published: dict):
     """Distances to theory's line, published and measured, in per cent of α."""
     known = line.dropna(subset="alpha")
+    axis.set(xlabel=r"$\omega$", ylabel=f"difference to our {NAMES[kind]}  [%]")
+    if len(known) < 2:
+        return  # nothing to interpolate
     theory = PchipInterpolator(known.omega, known.alpha, extrapolate=False)
     axis.axhline(0, color=NEUTRAL, lw=0.8)
     bar = 100 * known.error / known.alpha
@@ -63,14 +69,14 @@ def draw_gaps(axis, kind, line: pd.DataFrame, measured: pd.DataFrame):
         face, label = (COLOURS[kind], "runs, less encodings") if corrected else ("white", "runs")
         style = {"fmt": "o", "ms": 3, "color": COLOURS[kind], "mfc": face, "elinewidth": 0.8, "label": label}
         axis.errorbar(group.omega, 100 * (group.alpha / expected - 1), 100 * group.error / expected, **style)
-    omega, alpha = np.array(list(LINES[kind])), np.array(list(LINES[kind].values()))
+    omega, alpha = np.array(list(published)), np.array(list(published.values()))
     style = {"mfc": "none", "mec": "0.35", "ms": 4.5, "ls": "none", "label": "published"}
-    axis.plot(omega, 100 * (alpha / theory(omega) - 1), "v", **style)
-    axis.set(xlabel=r"$\omega$", ylabel=f"difference to our {NAMES[kind]}  [%]")
+    if published:
+        axis.plot(omega, 100 * (alpha / theory(omega) - 1), "v", **style)
     axis.legend(fontsize="x-small", loc="lower right", framealpha=0.9)
 
 
-def caption_of(drawn: dict[str, pd.DataFrame], measured: pd.DataFrame) -> str:
+def caption_of(drawn: dict[str, pd.DataFrame], measured: pd.DataFrame, published: dict) -> str:
     first, line, end = measured.iloc[0], drawn["alpha_c"], drawn["semantic_onset"]
     largest = {kind: drawn[kind].error.max() for kind in NAMES}
     absent = [f"{kind} at {count}" for kind, rows in drawn.items() if (count := int((rows.status == "absent").sum()))]
@@ -80,8 +86,8 @@ branches for α in [{line.low.iloc[0]:g}, {line.high.iloc[0]:g}]. At {len(line)}
 minimum changes from positional to semantic, and α_l, above which the semantic minimum beats the linear baseline. At
 {len(end)} values of ω: where θ of the semantic branch leaves 0 and from where on that branch is stable towards m; where
 m of the positional branch leaves 0 and returns to it, and up to where that branch is stable towards θ. Values of ω at
-which there is no such transition in that range: {"; ".join(absent) or "none"}; unresolved: {unresolved}. Open symbols:
-values in the plotting code of {CITATION}.
+which there is no such transition in that range: {"; ".join(absent) or "none"}; unresolved (crosses on the right edge):
+{unresolved}. {f"Open symbols: values in the plotting code of {CITATION}." if published else ""}
 
 (b, c) Published values and crossings of our runs relative to theory's line. The error bar of theory (grey; at most
 {largest["alpha_c"]:.1g} in α_c and {largest["alpha_l"]:.1g} in α_l) comes from rules of lower order and from residuals.
@@ -89,8 +95,9 @@ Crossings: sign change of the mean paired difference, less what ‖Q⋆‖²/d e
 d = {first.d}, linear between the α of the grid, with the
 standard deviation of {first.resamples} bootstrap resamples; those without a crossing in 90 % of
 the resamples are left out. Filled circles: less the term of order 1/d that the encodings in the values add to each
-run's losses, as computed from its overlaps. All ω share their data sets: neighbouring points are not independent. One
-positional start does not reach the lowest positional minimum, which shifts the crossings in (b) to smaller α.
+run's losses, as computed from its overlaps. All ω share their data sets: neighbouring points are not independent, and
+the error bars do not hold the systematic part. One positional start does not reach the lowest positional minimum, which
+shifts the crossings in (b) to smaller α; the other gaps are not explained.
 """
 
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from claims import NOT, REPRODUCED, verdict_of_share, verdict_of_value
+from claims import REPRODUCED, UNTESTED, verdict_of_share, verdict_of_value
 from crossings import less_encodings, paired_differences
 from diagram import image, one_task_a_point, run_maps, theory_maps
 from published import LINES
 from schemas.transitions import KINDS as TABLE_KINDS
-from selection import at_unit_teacher
+from selection import adjusted_to_unit_teacher
 
 from solvable_attention.errors import ArgumentError
 from solvable_attention.finite_d import encoding_term
@@ -52,7 +52,7 @@ def test_theory_maps_mark_what_did_not_converge():
     points = pd.DataFrame(
         [
             {"omega": 0.2, "alpha": alpha, "branch": branch, "train_loss": loss, "test_error": 10 * loss,
-             "converged": ok}
+             "converged": ok, "merged": False}
             for alpha, ok in ((1.0, True), (2.0, False))
             for branch, loss in (("semantic", 2.0), ("positional", 1.0))
         ]
@@ -60,6 +60,8 @@ def test_theory_maps_mark_what_did_not_converge():
     maps = theory_maps(points, pd.Series({0.2: 7.0}))
     assert maps.loc[0.2, 1.0].winner == "positional" and maps.loc[0.2, 1.0].gain == -3.0
     assert maps.known.tolist() == [True, False]
+    merged = theory_maps(points.assign(merged=True), pd.Series({0.2: 7.0}))
+    assert (merged.winner == "uninformative").all()
 
 
 def test_image_has_omega_in_rows():
@@ -101,10 +103,11 @@ def test_verdicts_follow_from_the_numbers():
     assert verdict_of_value(1.241, 1.2412, 1e-5, 1e-3) == REPRODUCED
     assert verdict_of_value(1.241, 1.2515, 1e-4, 1e-3) == "reproduced with a correction (+0.8 %)"
     assert verdict_of_value(1.241, 1.2515, 4e-3, 1e-3) == REPRODUCED
-    assert verdict_of_value(1.0, 1.5, 1e-3, 1e-3) == NOT and verdict_of_value(1.0, np.nan, np.nan, 1e-3) == NOT
+    assert verdict_of_value(1.0, 1.5, 1e-3, 1e-3) == "not reproduced (+50.0 %)"
+    assert verdict_of_value(1.0, np.nan, np.nan, 1e-3) == verdict_of_share(np.nan) == UNTESTED
     assert verdict_of_share(1.0) == REPRODUCED and verdict_of_share(0.96, of_runs=True) == REPRODUCED
     assert verdict_of_share(0.96) == "reproduced with a correction (at 96 % of the points)"
-    assert verdict_of_share(0.5) == NOT and verdict_of_share(np.nan) == NOT
+    assert verdict_of_share(0.5) == "not reproduced (at 50 % of the points)"
 
 
 def test_kinds_of_the_table_are_those_of_the_library():
@@ -113,11 +116,11 @@ def test_kinds_of_the_table_are_those_of_the_library():
 
 def test_adjustment_takes_off_what_the_teacher_explains():
     rng = np.random.default_rng(1)
-    index = pd.MultiIndex.from_product([[0.2, 0.4], [0.5, 1.0, 1.5], range(8)], names=["omega", "alpha", "seed"])
+    index = pd.MultiIndex.from_product([[0.2, 0.4], [0.5, 1.0, 1.5], range(12)], names=["omega", "alpha", "seed"])
     variance = pd.Series(1 + 0.05 * rng.standard_normal(len(index)), index)
     omega, alpha = (index.get_level_values(name).to_numpy() for name in ("omega", "alpha"))
     clean = pd.DataFrame({"a": omega * alpha, "b": 3.0 * np.ones(len(index))}, index)
     slopes = np.stack([2 + alpha - omega * alpha**2, -alpha], axis=1)
     spoilt = clean + slopes * (variance.to_numpy()[:, None] - 1)
-    np.testing.assert_allclose(at_unit_teacher(spoilt, variance), clean, atol=1e-10)
-    np.testing.assert_allclose(at_unit_teacher(spoilt, pd.Series(1.0, index)), spoilt)
+    np.testing.assert_allclose(adjusted_to_unit_teacher(spoilt, variance), clean, atol=1e-10)
+    np.testing.assert_allclose(adjusted_to_unit_teacher(spoilt, pd.Series(1.0, index)), spoilt)

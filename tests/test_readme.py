@@ -21,6 +21,10 @@ def test_columns_are_those_of_the_schemas():
     }
 
 
+def test_no_placeholder_is_left():
+    assert not re.search(r"@[A-Z]", TEXT)
+
+
 def test_linked_files_exist():
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", TEXT)
     assert links and all((ROOT / link).exists() for link in links)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from figure2_configuration import NOT_OF_THE_TASK
 from grids import grid, values
 
 BOTH = {"semantic", "positional"}
@@ -29,6 +30,11 @@ def figure3_refusals(names: dict, experiments: dict) -> Iterator[tuple[str, obje
         for part in parts:
             if part not in experiments[name]:
                 yield f"figure3.{key}", repr(name), f"an experiment with a part {part}"
+        drawn = experiments[names["diagram"]] if names["diagram"] in experiments else experiments[name]
+        for parameter in sorted((set(drawn) | set(experiments[name])) - {"omega", *NOT_OF_THE_TASK}):
+            if experiments[name].get(parameter) != drawn.get(parameter):
+                allowed = f"{drawn.get(parameter)}, as in the other experiments of figure 3"
+                yield f"experiments.{name}.{parameter}", experiments[name].get(parameter), allowed
         for parameter in ("sigma", "lam"):
             if len(experiments[name][parameter]) != 1:
                 yield f"experiments.{name}.{parameter}", experiments[name][parameter], "one value, for figure 3"
@@ -47,6 +53,8 @@ def _diagram(where: str, experiment: dict) -> Iterator[tuple[str, object, str]]:
     """Theory, both starts and baseline on one grid, the last two on the same data."""
     runs = experiment["simulations"]
     yield from _both(where, experiment)
+    if runs["optimizer"] != "lbfgs":
+        yield f"{where}.simulations.optimizer", repr(runs["optimizer"]), "lbfgs, for figure 3"
     if len(runs["d"]) != 1:
         yield f"{where}.simulations.d", runs["d"], "one value, for figure 3"
     if runs["seeds"] < 2:

@@ -1,10 +1,11 @@
 """Claims and verdicts."""
 
-from tables import Table, number, pa
+from tables import Table, number, one_of, pa
 
 SCORECARD = Table(
     "scorecard",
     {
+        "section": one_of(["paper", "own check"]),
         "claim": pa.Column(str),
         "where": pa.Column(str),
         **{name: number(nullable=True) for name in ("published", "ours")},

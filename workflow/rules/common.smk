@@ -68,9 +68,10 @@ def seed_blocks(part: dict) -> list[list[int]]:
     return blocks(list(range(part["seeds"])), config["seeds_per_job"])
 
 
-def omega_blocks(experiment: str) -> list[list[float]]:
-    """Values of ω, cut into the lists that one theory job goes through."""
-    return blocks(values(EXPERIMENTS[experiment], "omega"), config["omegas_per_job"])
+def omega_blocks(experiment: str) -> dict[str, list[float]]:
+    """Values of ω, cut into the lists that one theory job goes through, by first and last value."""
+    lists = blocks(values(EXPERIMENTS[experiment], "omega"), config["omegas_per_job"])
+    return {f"{number(omegas[0])}-{number(omegas[-1])}": omegas for omegas in lists}
 
 
 def data_task_arguments(wildcards) -> str:
@@ -89,7 +90,7 @@ def diagram_task_arguments(_) -> str:
 
 def theory_task_arguments(wildcards) -> str:
     """Options of the tasks of one theory job: some ω at one σ and λ."""
-    omegas = omega_blocks(wildcards.experiment)[int(wildcards.chunk)]
+    omegas = omega_blocks(wildcards.experiment)[wildcards.omegas]
     return task_arguments(wildcards.experiment, omegas, float(wildcards.sigma), [float(wildcards.lam)])
 
 
@@ -106,3 +107,4 @@ wildcard_constraints:
     alpha=alternatives(number(a) for part in with_part("simulations").values() for a in grid(part["alphas"])),
     d=r"\d+",
     chunk=r"\d+",
+    omegas=r"[0-9.e+-]+",

@@ -153,6 +153,7 @@ rule transition_lines:
         png=f"{FIGURES}/transition_lines.png",
         caption=f"{FIGURES}/transition_lines.md",
     params:
+        task=diagram_task_arguments,
         experiments=arguments(**pick(config["figure3"], "lines", "ends")),
     log:
         f"logs/{FIGURES}/transition_lines.log",
@@ -166,7 +167,7 @@ rule transition_lines:
         ENVIRONMENT
     shell:
         "python {input.script} --transitions {input.transitions} --crossings {input.crossings}"
-        " {params.experiments} --pdf {output.pdf} --png {output.png} --caption {output.caption} > {log} 2>&1"
+        " {params.task} {params.experiments} --pdf {output.pdf} --png {output.png} --caption {output.caption} > {log} 2>&1"
 
 
 rule scorecard:
@@ -185,7 +186,7 @@ rule scorecard:
     params:
         task=diagram_task_arguments,
         experiments=arguments(
-            **pick(config["figure2"], "slice", "restarts"), **pick(config["figure3"], "lines", "census")
+            **pick(config["figure2"], "slice", "restarts"), **pick(config["figure3"], "scaling", "lines", "census")
         ),
     log:
         f"logs/{FIGURES}/scorecard.log",

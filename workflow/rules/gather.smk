@@ -62,12 +62,12 @@ rule baseline:
 # The two maps of figure 3 alone, which benchmarks/maps.py times.
 rule theory_map:
     input:
-        [part for part in theory_parts() if f"/{config['figure3']['diagram']}/" in part],
+        theory_parts([config["figure3"]["diagram"]]),
 
 
 rule simulation_map:
     input:
-        [part for part in simulation_parts() if f"/{config['figure3']['diagram']}/" in part],
+        simulation_parts([config["figure3"]["diagram"]]),
 
 
 rule crossings:

@@ -8,10 +8,11 @@ RANDOM_STARTS = ("random", "noisy_positional")
 OPTIMIZER_OPTIONS = ("max_iterations", "step", "grad_tol", "noisy_mean", "noisy_std")
 
 
-def simulation_parts() -> list[str]:
+def simulation_parts(names=tuple(EXPERIMENTS)) -> list[str]:
     return [
         SIMULATION_PART.format(experiment=name, sigma=number(sigma), d=d, alpha=number(alpha), chunk=chunk)
         for name, part in with_part("simulations").items()
+        if name in names
         for sigma in values(EXPERIMENTS[name], "sigma")
         for d in part["d"]
         for alpha in grid(part["alphas"])

@@ -3,7 +3,7 @@
 THEORY_SCRIPT = "scripts/theory_fixed_points.py"
 TRANSITIONS_SCRIPT = "scripts/transitions.py"
 SCAN_SCRIPT = "scripts/scan_fixed_points.py"
-TASKS_PART = RESULTS + "/theory/parts/{experiment}/sigma~{sigma}_lam~{lam}_omegas~{chunk}"
+TASKS_PART = RESULTS + "/theory/parts/{experiment}/sigma~{sigma}_lam~{lam}_omegas~{omegas}"
 THEORY_PART = TASKS_PART + "_{branch}.parquet"
 TRANSITIONS_PART = TASKS_PART + "_transitions.parquet"
 SCAN_PART = TASKS_PART + "_scan.parquet"
@@ -12,17 +12,18 @@ SCAN_PART = TASKS_PART + "_scan.parquet"
 def task_blocks(kind: str) -> list[tuple[str, dict]]:
     """Names and wildcards of the jobs that an experiment with this part needs for one branch or kind."""
     return [
-        (name, {"experiment": name, "sigma": number(sigma), "lam": number(lam), "chunk": chunk})
+        (name, {"experiment": name, "sigma": number(sigma), "lam": number(lam), "omegas": block})
         for name in with_part(kind)
         for sigma in values(EXPERIMENTS[name], "sigma")
         for lam in values(EXPERIMENTS[name], "lam")
-        for chunk in range(len(omega_blocks(name)))
+        for block in omega_blocks(name)
     ]
 
 
-def theory_parts() -> list[str]:
-    branches = {name: part["branches"] for name, part in with_part("theory").items()}
-    return [THEORY_PART.format(branch=b, **wildcards) for name, wildcards in task_blocks("theory") for b in branches[name]]
+def theory_parts(names=tuple(EXPERIMENTS)) -> list[str]:
+    branches = {name: part["branches"] for name, part in with_part("theory").items() if name in names}
+    blocks_of = [(name, wildcards) for name, wildcards in task_blocks("theory") if name in branches]
+    return [THEORY_PART.format(branch=b, **wildcards) for name, wildcards in blocks_of for b in branches[name]]
 
 
 def theory_rows() -> int:
