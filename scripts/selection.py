@@ -40,8 +40,8 @@ def adjusted_to_unit_teacher(values: pd.DataFrame, teacher_variance: pd.Series) 
         freedom = len(group) - group.groupby(level=levels).ngroups
         powers = np.vander(x.index.get_level_values("alpha"), min(3, freedom // LEAST_FREEDOM))
         design = powers * deviation.to_numpy()[:, None]
-        slopes = np.linalg.lstsq(design, (group - means).to_numpy(), rcond=1e-9)[0]
+        slopes, _, rank, _ = np.linalg.lstsq(design, (group - means).to_numpy(), rcond=1e-9)
         left = group - means - design @ slopes
-        enlarged = np.sqrt(freedom / max(freedom - powers.shape[1], 1))
+        enlarged = np.sqrt(freedom / max(freedom - rank, 1))
         adjusted.iloc[places] = means - (powers @ slopes) * (x - deviation).to_numpy()[:, None] + enlarged * left
     return adjusted
