@@ -27,7 +27,7 @@ def adjusted_to_unit_teacher(values: pd.DataFrame, teacher_variance: pd.Series) 
     α, fitted for each column and each combination of the other index levels to deviations from the mean at each α:
     single α have too few data sets for a slope of their own. It is quadratic where every coefficient has at least
     LEAST_FREEDOM degrees of freedom, of lower order or absent where not. What is left of a deviation is enlarged by the
-    degrees of freedom that the fit has used up, so that standard errors taken from it are unbiased.
+    degrees of freedom that the fit has used up, so that a standard error taken from it is not too small by them.
     """
     excess = teacher_variance.reindex(values.index) - 1.0
     levels = [name for name in values.index.names if name != "seed"]

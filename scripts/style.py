@@ -61,7 +61,9 @@ def draw_transition(axis: plt.Axes, line: pd.DataFrame, kind: str, **options) ->
     style = {"color": "black", "lw": 1.2, "ls": pattern, "label": label, "path_effects": rim, **options}
     axis.plot(line.alpha, line.omega, **style)
     unresolved = line[line.status == "unresolved"]
-    axis.plot(np.full(len(unresolved), axis.get_xlim()[1]), unresolved.omega, "x", color="0.4", ms=4, clip_on=False)
+    if len(unresolved):
+        edge = np.full(len(unresolved), axis.get_xlim()[1])
+        axis.plot(edge, unresolved.omega, "x", color="0.4", ms=4, clip_on=False)
 
 
 def draw_map(axis: plt.Axes, image: tuple, limit: float, label: str) -> None:
@@ -77,7 +79,8 @@ def draw_map(axis: plt.Axes, image: tuple, limit: float, label: str) -> None:
 def mark_open(axis: plt.Axes, cells: pd.DataFrame) -> None:
     """Crosses on the cells, by (ω, α), that hold runs which did not converge."""
     lost = cells[cells.open > 0].reset_index()
-    axis.scatter(lost.alpha, lost.omega, marker="x", s=7, lw=0.6, color="white")
+    if len(lost):
+        axis.scatter(lost.alpha, lost.omega, marker="x", s=7, lw=0.6, color="white")
 
 
 def mesh_limits(values: np.ndarray) -> tuple[float, float]:
