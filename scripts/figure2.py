@@ -207,6 +207,7 @@ def caption_of(data: Slice) -> str:
     open_runs = sum(int((~data.runs[kind].converged).sum()) for kind in ("minimisers", "lowest"))
     open_theory = sum(int((~points.converged).sum()) for points in data.theory.values())
     steps = int(data.runs["descent"].iterations.max())
+    unfinished = int((~data.runs["descent"].converged).sum())
     return f"""**Figure 2.** ω = {omega:g}, σ = {sigma:g}, λ = {lam:g}, d = {d}. (a) Training loss of the semantic minus
 that of the positional minimum. (b) Overlaps m/σ² and θ/σ² of the minimum of smaller training loss. (c) Its test error,
 and that of the linear positional baseline (dashed, theory; diamonds, fitted to the same data).
@@ -219,8 +220,9 @@ Dots: minimisers (L-BFGS) from one positional and one semantic start on the same
 the onset of the semantic branch the rough landscape remembers its start, and semantic starts end above theory. Squares:
 the lowest of {data.starts} noisy positional starts that ended with m > θ, {seeds["lowest"]} data sets. Crosses: {steps}
 steps of gradient descent, the published protocol, {seeds["descent"]} data sets. An α where a dot or square holds a run
-that did not converge is pale ({open_runs} runs). Error bars: standard error of the mean over data sets, in (a) of the
-paired difference on common data.
+that did not converge is pale ({open_runs} runs); {unfinished} of the {len(data.runs["descent"])} descent runs had not
+converged when they were stopped. Dots are plain means. Error bars, often smaller than the symbols: standard error of
+the mean over data sets, in (a) of the paired difference on common data.
 """
 
 

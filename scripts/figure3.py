@@ -1,11 +1,12 @@
 """Figure 3: single runs at growing d, and the maps of loss difference and gain over the baseline at finite d."""
 
 import click
+import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from cli import run
 from diagram import LABEL, RANGE, SCALE, image, lines, one_task_a_point, run_maps
-from matplotlib.colors import LogNorm
+from matplotlib.colors import BoundaryNorm, ListedColormap
 from schemas.fixed_points import FIXED_POINTS
 from schemas.linear import LINEAR
 from schemas.runs import RUNS
@@ -13,6 +14,13 @@ from schemas.transitions import TRANSITIONS
 from style import NEUTRAL, TEXT_WIDTH, draw_map, draw_transition, mark_open, save, save_caption, use_style
 from tables import read_table
 
+# What the sign of a map means, and where that is written: panel, (x, y, text, colour).
+REGIONS = [
+    (1, (0.06, 0.62, "positional", "black")),
+    (1, (0.94, 0.06, "semantic", "white")),
+    (2, (0.12, 0.55, "baseline\nbetter", "white")),
+    (2, (0.96, 0.06, "attention\nbetter", "white")),
+]
 STARTS = {"positional": "s", "semantic": "o"}
 
 
@@ -43,11 +51,13 @@ def main(fixed_points, transitions, runs, linear, diagram, scaling, lines_name, 
         mark_open(axis, mean)
         draw_transition(axis, drawn["alpha_c"], "alpha_c")
     draw_transition(axes[2], drawn["alpha_l"], "alpha_l")
-    axes[1].text(0.06, 0.9, "positional", transform=axes[1].transAxes, fontsize="small", color="black")
-    axes[1].text(0.94, 0.06, "semantic", transform=axes[1].transAxes, fontsize="small", color="white", ha="right")
+    for axis, (x, y, text, colour) in REGIONS:
+        style = {"fontsize": "small", "color": colour, "ha": "left" if x < 0.5 else "right"}
+        axes[axis].text(x, y, text, transform=axes[axis].transAxes, **style)
     for axis, letter in zip(axes, "abc", strict=True):
         axis.set_title(f"({letter})", loc="left", fontsize="medium")
-    axes[2].legend(fontsize="small", loc="upper left", framealpha=0.9)
+    for axis in axes[1:]:
+        axis.legend(fontsize="small", loc="upper left", framealpha=0.9)
     save(figure, pdf, png)
     save_caption(caption, caption_of(single, ends, grid, mean))
 
@@ -55,20 +65,26 @@ def main(fixed_points, transitions, runs, linear, diagram, scaling, lines_name, 
 def draw_scatter(axis, single, ends):
     """Overlaps of single runs, coloured by d, and the fixed points that they approach."""
     scale = 1 / single.sigma.iloc[0] ** 2
-    norm = LogNorm(single.d.min(), single.d.max())
+    sizes = sorted(single.d.unique())
+    # One colour for each d, without the palest, which paper would swallow.
+    colours = mpl.colormaps["viridis_r"](np.linspace(0.12, 1, len(sizes)))
+    colour_of = dict(zip(sizes, colours, strict=True))
     for start, marker in STARTS.items():
-        chosen = single[(single.start == start) & single.converged].sort_values("d")
-        style = {"marker": marker, "s": 7, "cmap": "viridis_r", "norm": norm, "linewidths": 0, "alpha": 0.8}
-        points = axis.scatter(scale * chosen.m, scale * chosen.theta, c=chosen.d, rasterized=True, **style)
+        for d, group in single[(single.start == start) & single.converged].groupby("d"):
+            style = {"marker": marker, "s": 7, "color": [colour_of[d]], "linewidths": 0, "alpha": 0.8}
+            axis.scatter(scale * group.m, scale * group.theta, rasterized=True, **style)
         lost = single[(single.start == start) & ~single.converged]
         axis.plot(scale * lost.m, scale * lost.theta, marker, ms=3, mfc="none", mec="0.5", ls="none")
         axis.scatter([], [], marker=marker, s=14, color=NEUTRAL, label=f"{start} start")
     axis.plot(scale * ends.m, scale * ends.theta, "*", ms=10, mfc="white", mec="black", ls="none", label="theory")
-    axis.set(xlabel=r"$m/\sigma^2$", ylabel=r"$\theta/\sigma^2$")
-    top = scale * np.nanquantile(single[["m", "theta"]].to_numpy(), 0.995)
-    axis.set(xlim=(-0.05, top), ylim=(-0.05, top))
+    top = scale * np.nanquantile(single[["m", "theta"]].max(axis=1), 0.995) + 0.05
+    axis.set(xlabel=r"$m/\sigma^2$", ylabel=r"$\theta/\sigma^2$", xlim=(-0.05, top), ylim=(-0.05, top))
     axis.legend(fontsize="small", loc="upper right")
-    axis.figure.colorbar(points, ax=axis, label="$d$", pad=0.02, aspect=30)
+    norm = BoundaryNorm(np.arange(len(sizes) + 1) - 0.5, len(sizes))
+    mappable = mpl.cm.ScalarMappable(norm, ListedColormap(colours))
+    bar = axis.figure.colorbar(mappable, ax=axis, label="$d$", pad=0.02, aspect=30, ticks=range(0, len(sizes), 3))
+    bar.ax.set_yticklabels([str(d) for d in sizes[::3]])
+    bar.ax.minorticks_off()
 
 
 def caption_of(single, ends, grid, mean) -> str:
@@ -86,7 +102,8 @@ over {seeds} data sets that all ω and both starts share; above the line α_c(ω
 training loss; below the line α_l(ω) attention is the better one.
 
 In (b) and (c) what the data sets' ‖Q⋆‖²/d, of mean 1, explains by a slope quadratic in α is taken off. Lines: theory,
-by root search on the branches. Runs: minimisers (L-BFGS) from one positional and one semantic start;
+by root search on the branches; thin contours: zero of what is drawn. Runs: minimisers (L-BFGS) from one positional and
+one semantic start;
 {int((~grid.converged).sum())} of {len(grid)} did not converge (cells with a cross). Colours end at
 ±{RANGE["loss_difference"]:g} and ±{RANGE["gain"]:g}, which {outside["loss_difference"]} and {outside["gain"]} cells
 exceed.

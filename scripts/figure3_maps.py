@@ -45,7 +45,7 @@ def main(fixed_points, transitions, runs, linear, diagram, lines_name, pdf, png,
         gaps[name] = ((mean[name] - theory[name]) / error[name]).where(same[name])
         draw_map(row[0], image(SCALE * theory[name].where(theory.known)), RANGE[name], LABEL[name])
         draw_map(row[1], image(SCALE * mean[name]), RANGE[name], LABEL[name])
-        draw_map(row[2], image(gaps[name]), 2 * LARGE, "(runs − theory) / s.e.")
+        draw_map(row[2], image(gaps[name]), 2 * LARGE, "(runs − theory) / s.e.", zero=False)
         mark_open(row[1], mean)
         mark_large(row[2], gaps[name])
         for axis in row:
@@ -59,17 +59,22 @@ def main(fixed_points, transitions, runs, linear, diagram, lines_name, pdf, png,
         axis.set_title(title, fontsize="medium")
     axes[1, 0].legend(fontsize="small", loc="upper left", framealpha=0.9)
     save(figure, pdf, png)
-    save_caption(caption, caption_of(runs, mean, gaps, theory))
+    save_caption(caption, caption_of(runs, mean, gaps, theory, merged_cells(points)))
 
 
 def mark_large(axis, gaps: pd.Series):
     """Signs on the cells beyond LARGE, which grey print would not show."""
     for sign, marker in ((1, "+"), (-1, "_")):
         cells = gaps[sign * gaps > LARGE].reset_index()
-        axis.scatter(cells.alpha, cells.omega, marker=marker, s=7, lw=0.6, color="black" if sign > 0 else "white")
+        axis.scatter(cells.alpha, cells.omega, marker=marker, s=7, lw=0.6, color="black")
 
 
-def caption_of(runs, mean, gaps, theory) -> str:
+def merged_cells(points: pd.DataFrame) -> int:
+    """Number of (ω, α) at which one branch has merged into the uninformative one."""
+    return int(points[points.branch.isin(["semantic", "positional"])].groupby(["omega", "alpha"]).merged.any().sum())
+
+
+def caption_of(runs, mean, gaps, theory, merged: int) -> str:
     seeds = int(mean.seeds.min())
     parts = {name: gap.dropna() for name, gap in gaps.items()}
     within = {name: f"{100 * np.mean(np.abs(gap) <= LARGE):.0f} %" for name, gap in parts.items()}
@@ -80,16 +85,18 @@ evolution. Centre: minimisers at d = {runs.d.iloc[0]} from one positional and on
 sets that all ω and both starts share, and the baseline fitted to the same data; what the data sets' ‖Q⋆‖²/d, of mean 1,
 explains by a slope quadratic in α is taken off. Right: their difference in units of the
 standard error over data sets, marked + or − beyond {LARGE:g}; σ = {runs.sigma.iloc[0]:g}, λ = {runs.lam.iloc[0]:g}.
-Lines: theory.
+Thick lines: theory; thin contours: zero of what is drawn (left and centre).
 
 Within {LARGE:g} standard errors lie {within["loss_difference"]} of the cells above and {within["gain"]} below (medians
 {median["loss_difference"]} and {median["gain"]}); all ω share their data, so that cells in a column are not
-independent. Left out are cells where theory did not converge ({int((~theory.known).sum())}) and, below, those where
-another branch wins in the runs than in theory ({int((theory.known & gaps["gain"].isna()).sum())}, the uninformative one
-included); crosses mark cells with runs that did not converge ({int((mean.open > 0).sum())}). Known to differ: one
+independent. Left out (grey) are cells where theory did not converge ({int((~theory.known).sum())}) and, below, those
+where another branch wins in the runs than in theory ({int((theory.known & gaps["gain"].isna()).sum())}, the
+uninformative one included); crosses mark cells with runs that did not converge ({int((mean.open > 0).sum())}). Known to differ: one
 positional start does not reach the lowest positional minimum; below the onset of the semantic branch runs from a
-semantic start stay in minima that theory does not have; the encodings add α E‖S p‖²/(2d) to ε_t and E‖S p‖²/(L d) to
-ε_g. How much of the differences these explain was measured at ω = .3 only (agreement.md).
+semantic start stay in minima that theory does not have, and so do runs from a positional start beyond the end of the
+positional branch (positional_end in the table of transitions): they keep a large m. Where a branch is missing in
+theory, in {merged} cells, the uninformative point stands in for it. The encodings add α E‖S p‖²/(2d) to ε_t and
+E‖S p‖²/(L d) to ε_g. How much of the differences these explain was measured at ω = .3 only (agreement.md).
 """
 
 

@@ -66,12 +66,15 @@ def draw_transition(axis: plt.Axes, line: pd.DataFrame, kind: str, **options) ->
         axis.plot(edge, unresolved.omega, "x", color="0.4", ms=4, clip_on=False)
 
 
-def draw_map(axis: plt.Axes, image: tuple, limit: float, label: str) -> None:
-    """A map over (α, ω) in colours whose lightness grows with the value, so that the sign can be read in grey."""
+def draw_map(axis: plt.Axes, image: tuple, limit: float, label: str, zero: bool = True) -> None:
+    """A map over (α, ω), grey where unknown; its `zero` contour tells the signs apart in grey print."""
     alphas, omegas, values = image
     mesh = axis.pcolormesh(
-        alphas, omegas, values, cmap="viridis", vmin=-limit, vmax=limit, shading="nearest", rasterized=True
+        alphas, omegas, values, cmap="RdBu_r", vmin=-limit, vmax=limit, shading="nearest", rasterized=True
     )
+    axis.set_facecolor("0.7")
+    if zero and np.nanmin(values) < 0 < np.nanmax(values):
+        axis.contour(alphas, omegas, values, levels=[0.0], colors="0.25", linewidths=0.5)
     axis.set(xlabel=r"$\alpha$", ylabel=r"$\omega$", xlim=mesh_limits(alphas), ylim=mesh_limits(omegas))
     axis.figure.colorbar(mesh, ax=axis, label=label, pad=0.02, aspect=30, extend="both")
 
@@ -80,7 +83,7 @@ def mark_open(axis: plt.Axes, cells: pd.DataFrame) -> None:
     """Crosses on the cells, by (ω, α), that hold runs which did not converge."""
     lost = cells[cells.open > 0].reset_index()
     if len(lost):
-        axis.scatter(lost.alpha, lost.omega, marker="x", s=7, lw=0.6, color="white")
+        axis.scatter(lost.alpha, lost.omega, marker="x", s=7, lw=0.6, color="black")
 
 
 def mesh_limits(values: np.ndarray) -> tuple[float, float]:

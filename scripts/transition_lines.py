@@ -10,10 +10,21 @@ from published import CITATION, LINES, has_published_lines
 from schemas.crossings import CROSSINGS
 from schemas.transitions import TRANSITIONS
 from scipy.interpolate import PchipInterpolator
-from style import NEUTRAL, POSITIONAL, SEMANTIC, TEXT_WIDTH, draw_transition, save, save_caption, use_style
+from style import (
+    NEUTRAL,
+    POSITIONAL,
+    SEMANTIC,
+    TEXT_WIDTH,
+    TRANSITION_STYLES,
+    draw_transition,
+    save,
+    save_caption,
+    use_style,
+)
 from tables import read_table
 
 NAMES = {"alpha_c": r"$\alpha_c$", "alpha_l": r"$\alpha_l$"}
+MARKERS = {"alpha_c": "s", "alpha_l": "v"}
 COLOURS = {"alpha_c": POSITIONAL, "alpha_l": SEMANTIC}
 
 
@@ -47,9 +58,9 @@ def main(transitions, crossings, lines_name, ends_name, pdf, png, caption, **opt
 def draw_plane(axis, drawn: dict[str, pd.DataFrame], published: dict):
     for kind, line in drawn.items():
         draw_transition(axis, line, kind, path_effects=[], lw=1.6 if kind in NAMES else 0.9)
-    for (kind, values), marker in zip(published.items(), "ov", strict=False):
+    for kind, values in published.items():
         style = {"mfc": "none", "mec": "0.35", "ms": 4, "ls": "none"}
-        axis.plot(list(values.values()), list(values), marker, label=f"published {NAMES[kind]}", **style)
+        axis.plot(list(values.values()), list(values), MARKERS[kind], label=f"published {NAMES[kind]}", **style)
     axis.set(xlabel=r"sample complexity $\alpha$", ylabel=r"$\omega$", xlim=(0, None))
     axis.figure.legend(*axis.get_legend_handles_labels(), fontsize="x-small", loc="outside lower center", ncols=5)
 
@@ -63,7 +74,7 @@ def draw_gaps(axis, kind, line: pd.DataFrame, measured: pd.DataFrame, published:
     theory = PchipInterpolator(known.omega, known.alpha, extrapolate=False)
     axis.axhline(0, color=NEUTRAL, lw=0.8)
     bar = 100 * known.error / known.alpha
-    axis.fill_between(known.omega, -bar, bar, color="0.6", lw=0, label="error bar of theory")
+    axis.fill_between(known.omega, -bar, bar, color="0.6", lw=0)
     for corrected, group in measured.dropna(subset=["alpha", "error"]).groupby("corrected"):
         expected = theory(group.omega)
         face, label = (COLOURS[kind], "runs, less encodings") if corrected else ("white", "runs")
@@ -72,22 +83,27 @@ def draw_gaps(axis, kind, line: pd.DataFrame, measured: pd.DataFrame, published:
     omega, alpha = np.array(list(published)), np.array(list(published.values()))
     style = {"mfc": "none", "mec": "0.35", "ms": 4.5, "ls": "none", "label": "published"}
     if published:
-        axis.plot(omega, 100 * (alpha / theory(omega) - 1), "v", **style)
+        axis.plot(omega, 100 * (alpha / theory(omega) - 1), MARKERS[kind], **style)
     axis.legend(fontsize="x-small", loc="lower right", framealpha=0.9)
 
 
 def caption_of(drawn: dict[str, pd.DataFrame], measured: pd.DataFrame, published: dict) -> str:
     first, line, end = measured.iloc[0], drawn["alpha_c"], drawn["semantic_onset"]
     largest = {kind: drawn[kind].error.max() for kind in NAMES}
-    absent = [f"{kind} at {count}" for kind, rows in drawn.items() if (count := int((rows.status == "absent").sum()))]
+    absent = [
+        f"{TRANSITION_STYLES[kind][1].replace('$', '').replace(chr(92), '')} at {count}, from ω = {missing.min():g}"
+        for kind, rows in drawn.items()
+        if (count := len(missing := rows.omega[rows.status == "absent"]))
+    ]
     unresolved = sum(int((rows.status == "unresolved").sum()) for rows in drawn.values())
+    source = f"Open symbols: values in the plotting code of {CITATION}." if published else ""
     return f"""**Transitions.** σ = {line.sigma.iloc[0]:g}, λ = {line.lam.iloc[0]:g}. (a) Theory, by root search on the
 branches for α in [{line.low.iloc[0]:g}, {line.high.iloc[0]:g}]. At {len(line)} values of ω: α_c, where the global
 minimum changes from positional to semantic, and α_l, above which the semantic minimum beats the linear baseline. At
 {len(end)} values of ω: where θ of the semantic branch leaves 0 and from where on that branch is stable towards m; where
-m of the positional branch leaves 0 and returns to it, and up to where that branch is stable towards θ. Values of ω at
-which there is no such transition in that range: {"; ".join(absent) or "none"}; unresolved (crosses on the right edge):
-{unresolved}. {f"Open symbols: values in the plotting code of {CITATION}." if published else ""}
+m of the positional branch leaves 0 and returns to it, and up to where that branch is stable towards θ. No such
+transition in that range of α: {"; ".join(absent) or "none"}; unresolved (crosses on the right edge): {unresolved}.
+Where m does not return to 0 the positional branch goes on, stable, to the end of the range. {source}
 
 (b, c) Published values and crossings of our runs relative to theory's line. The error bar of theory (grey; at most
 {largest["alpha_c"]:.1g} in α_c and {largest["alpha_l"]:.1g} in α_l) comes from rules of lower order and from residuals.

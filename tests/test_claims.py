@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from claims import (
+    CORRECTED,
     NOT,
     OWN,
     PAPER,
@@ -88,8 +89,8 @@ def the_slice(*more, **semantic):
 
 def test_two_stable_branches_are_two_minima():
     minima, basins = slice_claims(the_slice(point("positional", 3.0)), "e")
-    assert minima["verdict"] == basins["verdict"] == REPRODUCED and minima["ours"] == 2
-    assert "stable at 2 of 3 α, 1 to 2" in minima["where"] and "80 runs" in basins["where"]
+    assert minima["verdict"] == basins["verdict"] == REPRODUCED
+    assert minima["ours"] * minima["points"] == 2 and "3 α: 1 to 2" in minima["where"] and "80 runs" in basins["where"]
 
 
 @pytest.mark.parametrize(
@@ -129,8 +130,8 @@ def test_an_experiment_without_rows_is_refused():
 def test_published_lines_are_compared_value_by_value():
     claims = list(transition_claims(lines([0.3, 0.35], [1.241 * 1.01, 1.454], [1.451, 1.75 * 1.2]), "e", TASK))
     assert [claim["published"] for claim in claims[:4]] == [1.241, 1.454, 1.451, 1.75]
-    correction = "reproduced with a correction (+1.0 %)"
-    assert verdicts(claims[:4]) == [correction, REPRODUCED, REPRODUCED, "not reproduced (+20.0 %)"]
+    correction = "reproduced with a correction (published -1.0 %)"
+    assert verdicts(claims[:4]) == [correction, REPRODUCED, REPRODUCED, "not reproduced (published -16.7 %)"]
 
 
 def test_lines_of_another_task_have_no_published_values():
@@ -442,16 +443,17 @@ def test_crossings_that_were_not_found_or_have_no_line_make_no_claim(straight):
 def test_the_page_shows_both_sections_with_counts_and_numbers():
     card = pd.DataFrame(
         [
-            row(PAPER, "first", "theory, ω = 0.3", 1.2515, "reproduced with a correction (+0.8 %)", 2.3e-4, 1.241),
-            row(OWN, "second", "runs", 0.5, "not reproduced (at 50 % of the points)"),
+            row(PAPER, "first", "theory, ω = 0.3", 1.2515, f"{CORRECTED} (published -0.8 %)", 2.3e-4, 1.241),
+            row(OWN, "second", "runs", 0.5, "not reproduced (at 50 % of the points)", points=4),
         ]
     )
     top, paper, own = page_of(card).split("\n## ")
     cells = [[cell.strip() for cell in text.splitlines()[-1].split("|")[1:-1]] for text in (paper.strip(), own.strip())]
+    assert "0 of 1 published transition values agree" in top and "-0.8 to -0.8 %" in top
     assert top.startswith("# Scorecard") and paper.startswith("Claims of") and own.startswith("Checks of our own")
     assert "\n1 reproduced with a correction.\n" in paper and "\n1 not reproduced.\n" in own
     assert cells[0] == ["first", "theory, ω = 0.3", "1.241", "1.2515 ± 0.0002", card.verdict[0]]
-    assert cells[1] == ["second", "runs", "", "0.5", card.verdict[1]]
+    assert cells[1] == ["second", "runs", "", "2 of 4", card.verdict[1]]
 
 
 # Adjustment to a teacher of unit variance

@@ -101,9 +101,9 @@ def test_correction_is_the_term_of_the_encodings(runs):
 
 def test_verdicts_follow_from_the_numbers():
     assert verdict_of_value(1.241, 1.2412, 1e-5, 1e-3) == REPRODUCED
-    assert verdict_of_value(1.241, 1.2515, 1e-4, 1e-3) == "reproduced with a correction (+0.8 %)"
+    assert verdict_of_value(1.241, 1.2515, 1e-4, 1e-3) == "reproduced with a correction (published -0.8 %)"
     assert verdict_of_value(1.241, 1.2515, 4e-3, 1e-3) == REPRODUCED
-    assert verdict_of_value(1.0, 1.5, 1e-3, 1e-3) == "not reproduced (+50.0 %)"
+    assert verdict_of_value(1.0, 1.5, 1e-3, 1e-3) == "not reproduced (published -33.3 %)"
     assert verdict_of_value(1.0, np.nan, np.nan, 1e-3) == verdict_of_share(np.nan) == UNTESTED
     assert verdict_of_share(1.0) == REPRODUCED and verdict_of_share(0.96, of_runs=True) == REPRODUCED
     assert verdict_of_share(0.96) == "reproduced with a correction (at 96 % of the points)"

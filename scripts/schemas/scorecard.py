@@ -1,6 +1,6 @@
 """Claims and verdicts."""
 
-from tables import Table, number, one_of, pa
+from tables import Table, count, number, one_of, pa
 
 SCORECARD = Table(
     "scorecard",
@@ -10,6 +10,7 @@ SCORECARD = Table(
         "where": pa.Column(str),
         **{name: number(nullable=True) for name in ("published", "ours")},
         "error": number(0, nullable=True),
+        "points": count(),
         "verdict": pa.Column(str),
     },
     ["claim", "where"],
