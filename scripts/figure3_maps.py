@@ -91,7 +91,8 @@ Within {LARGE:g} standard errors lie {within["loss_difference"]} of the cells ab
 {median["loss_difference"]} and {median["gain"]}); all ω share their data, so that cells in a column are not
 independent. Left out (grey) are cells where theory did not converge ({int((~theory.known).sum())}) and, below, those
 where another branch wins in the runs than in theory ({int((theory.known & gaps["gain"].isna()).sum())}, the
-uninformative one included); crosses mark cells with runs that did not converge ({int((mean.open > 0).sum())}). Known to differ: one
+uninformative one included); crosses mark cells with runs that did not converge ({int((mean.open > 0).sum())}). Known
+to differ: one
 positional start does not reach the lowest positional minimum; below the onset of the semantic branch runs from a
 semantic start stay in minima that theory does not have, and so do runs from a positional start beyond the end of the
 positional branch (positional_end in the table of transitions): they keep a large m. Where a branch is missing in
