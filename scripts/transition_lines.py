@@ -24,6 +24,7 @@ from style import (
 from tables import read_table
 
 NAMES = {"alpha_c": r"$\alpha_c$", "alpha_l": r"$\alpha_l$"}
+PLAIN = {"alpha_c": "α_c", "alpha_l": "α_l", "semantic_onset": "θ leaves 0"}
 MARKERS = {"alpha_c": "s", "alpha_l": "v"}
 COLOURS = {"alpha_c": POSITIONAL, "alpha_l": SEMANTIC}
 
@@ -91,7 +92,7 @@ def caption_of(drawn: dict[str, pd.DataFrame], measured: pd.DataFrame, published
     first, line, end = measured.iloc[0], drawn["alpha_c"], drawn["semantic_onset"]
     largest = {kind: drawn[kind].error.max() for kind in NAMES}
     absent = [
-        f"{TRANSITION_STYLES[kind][1].replace('$', '').replace(chr(92), '')} at {count}, from ω = {missing.min():g}"
+        f"{PLAIN.get(kind, TRANSITION_STYLES[kind][1])} at {count}, from ω = {missing.min():g}"
         for kind, rows in drawn.items()
         if (count := len(missing := rows.omega[rows.status == "absent"]))
     ]
