@@ -189,9 +189,9 @@ rule scorecard:
             **pick(config["figure2"], "slice", "restarts"), **pick(config["figure3"], "scaling", "lines", "census")
         ),
     log:
-        f"logs/{FIGURES}/scorecard.log",
+        f"logs/{RESULTS}/scorecard.log",
     benchmark:
-        f"logs/{FIGURES}/scorecard.benchmark.tsv"
+        f"logs/{RESULTS}/scorecard.benchmark.tsv"
     threads: 1
     resources:
         mem_mb=1000,
