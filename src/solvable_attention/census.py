@@ -62,7 +62,7 @@ def scan(task: TeacherStudent, alpha: float, *, random_starts: int = 16, seed: i
     ends = [_search(task, float(alpha), start) for start in starts]
     groups: list[list[Overlaps]] = []
     for end in filter(None, ends):
-        same = next((group for group in groups if _distance(task, group[0], end) < _SAME), None)
+        same = next((group for group in groups if _distance(group[0], end) < _SAME), None)
         if same is None:
             groups.append([end])
         else:
@@ -70,7 +70,7 @@ def scan(task: TeacherStudent, alpha: float, *, random_starts: int = 16, seed: i
     found: list[Found] = []
     for group in groups:
         point = _solve(task, float(alpha), group[0])
-        twin = next((i for i, f in enumerate(found) if _twins(task, f.point, point)), None)
+        twin = next((i for i, f in enumerate(found) if _twins(f.point, point)), None)
         if twin is None:
             found.append(Found(point, len(group)))
         else:
@@ -130,11 +130,11 @@ def _order_parameters(overlaps: Overlaps) -> tuple[float, float]:
     return float(np.linalg.norm(overlaps.mu) / size), float(np.linalg.norm(overlaps.t) / size)
 
 
-def _twins(task, a: FixedPoint, b: FixedPoint) -> bool:
-    return a.branch == b.branch and _distance(task, a.overlaps, b.overlaps) < _SAME
+def _twins(a: FixedPoint, b: FixedPoint) -> bool:
+    return a.branch == b.branch and _distance(a.overlaps, b.overlaps) < _SAME
 
 
-def _distance(task, a: Overlaps, b: Overlaps) -> float:
+def _distance(a: Overlaps, b: Overlaps) -> float:
     """Largest relative difference of K and χ, of mu and t in units of √tr K; gauge-free for any number of columns."""
     size = np.trace(a.K)
     parts = [
