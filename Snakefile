@@ -11,6 +11,7 @@ configfile: "config.yaml"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/theory.smk"
 include: "workflow/rules/simulations.smk"
+include: "workflow/rules/landscape.smk"
 include: "workflow/rules/baseline.smk"
 include: "workflow/rules/gather.smk"
 include: "workflow/rules/figures.smk"
@@ -26,12 +27,6 @@ localrules:
     paper_figures,
     gather,
     crossings,
-    figure2,
-    agreement,
-    figure3,
-    figure3_maps,
-    transition_lines,
-    scorecard,
 
 
 # The tables are named beside the figures: a fresh clone holds the committed figures, and has to compute all the same.

@@ -6,6 +6,7 @@ import click
 import pandas as pd
 from cli import run
 from schemas.fixed_points import FIXED_POINTS
+from schemas.landscape import LANDSCAPE
 from schemas.linear import LINEAR
 from schemas.runs import RUNS
 from schemas.scan import SCAN
@@ -14,7 +15,7 @@ from tables import description_of, read_table, write_table
 
 from solvable_attention.errors import ArgumentError
 
-TABLES = {table.name: table for table in (FIXED_POINTS, LINEAR, RUNS, SCAN, TRANSITIONS)}
+TABLES = {table.name: table for table in (FIXED_POINTS, LANDSCAPE, LINEAR, RUNS, SCAN, TRANSITIONS)}
 
 
 @click.command(help=__doc__)

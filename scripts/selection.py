@@ -6,12 +6,35 @@ import numpy as np
 import pandas as pd
 
 LEAST_FREEDOM = 8
+LEAST_COSINE = 3.0  # in units of 1/√d, the typical cosine of a random direction
+
+
+def cosines(runs: pd.DataFrame) -> pd.DataFrame:
+    """|cos| of the angles of Q with the encodings, `positional`, and with Q⋆, `semantic`, of runs of rank 1.
+
+    They are m/√K and (θ/σ²)/√(K ‖Q⋆‖²/d) with K = q/σ² = ‖Q‖²/d; a random direction has cosines of order 1/√d.
+    """
+    length = np.sqrt(runs.q / runs.sigma**2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        semantic = runs.theta / runs.sigma**2 / (length * np.sqrt(runs.teacher_variance))
+        return pd.DataFrame({"positional": runs.m / length, "semantic": semantic})
+
+
+def basin(runs: pd.DataFrame) -> pd.Series:
+    """Where each run ended: the side of the larger cosine, or "neither" where both are below LEAST_COSINE/√d."""
+    angle = cosines(runs).fillna(0)
+    side = pd.Series(np.where(angle.positional > angle.semantic, "positional", "semantic"), runs.index)
+    return side.mask(angle.max(axis=1) < LEAST_COSINE / np.sqrt(runs.d), "neither")
 
 
 def lowest_positional(runs: pd.DataFrame) -> pd.DataFrame:
-    """Of each data set the run of lowest loss among those that ended on the positional side, m > θ."""
-    positional = runs[runs.m > runs.theta].sort_values("train_loss", kind="stable")
-    return positional.drop_duplicates(["alpha", "seed"])
+    """Of each task and data set the run of lowest loss among those that ended on the positional side.
+
+    That is where the cosine with the encodings is the larger one.
+    """
+    angle = cosines(runs)
+    positional = runs[angle.positional > angle.semantic].sort_values("train_loss", kind="stable")
+    return positional.drop_duplicates(["omega", "sigma", "lam", "d", "alpha", "seed"]).sort_index()
 
 
 def mean_and_error(values: pd.Series) -> pd.DataFrame:

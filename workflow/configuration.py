@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from figure2_configuration import figure2_refusals
+from appendix_configuration import appendix_refusals
+from figure2_configuration import NOT_OF_THE_TASK, figure2_refusals
 from figure3_configuration import figure3_refusals
 from grids import grid, task_grid, values
 from jsonschema import Draft202012Validator
@@ -18,12 +19,13 @@ from solvable_attention.task import TeacherStudent
 SCHEMA_FILE = Path(__file__).parent / "schemas" / "config.schema.yaml"
 TASK_KEYS = ("L", "rank", "teacher_rank", "tied", "A", "covariance", "encodings_gram")
 WHOLE_NUMBERS = (
-    *("seed", "seeds", "seeds_per_job", "omegas_per_job", "points", "d", "L", "rank", "teacher_rank", "restarts"),
-    *("max_iterations", "random_starts", "bootstrap"),
+    *("seed", "seeds", "seeds_per_job", "alphas_per_job", "omegas_per_job", "points", "d", "L", "rank", "teacher_rank"),
+    *("restarts", "max_iterations", "random_starts", "bootstrap"),
 )
 # Keys that mean something for some starts only; elsewhere they would be without effect.
 EFFECTIVE_FOR = {
     "restarts": ("random", "noisy_positional"),
+    "random_std": ("random",),
     "noisy_mean": ("noisy_positional",),
     "noisy_std": ("noisy_positional",),
 }
@@ -44,7 +46,9 @@ def check(config: dict) -> None:
         _check_experiment(f"experiments.{name}", experiment)
     experiments = config["experiments"]
     for where, value, allowed in chain(
-        figure2_refusals(config["figure2"], experiments), figure3_refusals(config["figure3"], experiments)
+        figure2_refusals(config["figure2"], experiments),
+        figure3_refusals(config["figure3"], experiments),
+        appendix_refusals(config["appendix"], experiments),
     ):
         raise ConfigError(f"config: {where}: is {value}, allowed is {allowed}")
 
@@ -61,7 +65,7 @@ def _check_experiment(where: str, experiment: dict) -> None:
             TeacherStudent(omega, sigma, lam, **task_options(experiment))
         except ValueError as refusal:
             raise ConfigError(f"config: {where}.{refusal}") from None
-    for kind in ("theory", "scan", "simulations", "baseline"):
+    for kind in ("theory", "scan", "simulations", "baseline", "landscape"):
         _check_grid(f"{where}.{kind}", experiment.get(kind))
     asked = experiment.get("transitions")
     if asked is not None and asked["low"] >= asked["high"]:
@@ -80,7 +84,7 @@ def _check_grid(where: str, part: dict | None) -> None:
     spec = part["alphas"]
     if isinstance(spec, dict):
         _check_range(f"{where}.alphas", spec)
-    smallest, fewest = grid(spec)[0], min(part.get("d", [np.inf]))
+    smallest, fewest = grid(spec)[0], np.min(part.get("d", np.inf))
     if smallest * fewest < 0.5:
         raise ConfigError(f"config: {where}.alphas: contains {smallest}, allowed with d = {fewest} is n = αd ≥ 1")
 
@@ -125,7 +129,7 @@ def _describe(error) -> str:
         missing = [key for key in error.validator_value if key not in error.instance]
         return f"{where}: lacks the key {missing[0]!r}, needed are {', '.join(error.validator_value)}"
     if error.validator == "anyOf":
-        return f"{where}: computes nothing, allowed is a part theory, transitions, scan, simulations or baseline"
+        return f"{where}: computes nothing, allowed is a part {', '.join(NOT_OF_THE_TASK)}"
     value = " ".join(repr(error.instance).split())
     shown = value if len(value) <= 80 else value[:77] + "..."
     return f"{where}: is {shown}, allowed is {error.schema.get('description', error.message)}"

@@ -12,7 +12,7 @@ PARTS = {
     "restarts": ("simulations",),
     "descent": ("simulations",),
 }
-NOT_OF_THE_TASK = ("theory", "transitions", "scan", "simulations", "baseline")
+NOT_OF_THE_TASK = ("theory", "transitions", "scan", "simulations", "baseline", "landscape")
 
 
 def figure2_refusals(names: dict, experiments: dict) -> Iterator[tuple[str, object, str]]:

@@ -12,6 +12,7 @@ RUNS = Table(
         "n": count(1),
         **_TASK,
         "start": pa.Column(str),
+        "start_std": number(0),
         "restart": count(),
         "optimizer": one_of(["lbfgs", "gd", "adam"]),
         "seed": count(),
@@ -21,5 +22,5 @@ RUNS = Table(
         "iterations": count(),
         "converged": pa.Column(bool),
     },
-    ["experiment", "d", "alpha", "omega", "sigma", "lam", "start", "restart", "optimizer", "seed"],
+    ["experiment", "d", "alpha", "omega", "sigma", "lam", "start", "start_std", "restart", "optimizer", "seed"],
 )

@@ -269,9 +269,12 @@ class BranchProblem:
         return found
 
     def growth_at(self, end):
-        """Factor by which the map multiplies a small order parameter at a merged point."""
+        """Factor by which the map multiplies a small order parameter at a merged point; 0 without a successor."""
         if self.task.is_paper_case and self.branch != "mixed":
-            _, _, moments = self.fine_step(self.pack(end.overlaps))
+            try:
+                _, _, moments = self.fine_step(self.pack(end.overlaps))
+            except np.linalg.LinAlgError:
+                return 0.0  # such a point is not a solution, and says nothing of a branch beside it
             rule = self.quadrature.coarse
             growth = transverse_growth(self.task, self.alpha, end.overlaps, "uninformative", moments, rule)
             return growth["theta" if has_theta(self.branch) else "m"]

@@ -7,7 +7,6 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.special import ndtri, roots_hermitenorm
-from scipy.stats import qmc
 
 from solvable_attention.errors import ArgumentError
 
@@ -80,6 +79,8 @@ def sobol(dimension: int, log2_points: int, seed: int) -> GaussianRule:
 
     Only powers of two keep the balance of the sequence, hence the argument.
     """
+    from scipy.stats import qmc  # here, because importing it takes a quarter of a short job's start
+
     uniform = qmc.Sobol(dimension, scramble=True, rng=np.random.default_rng(seed)).random_base2(log2_points)
     # A scrambled point may be exactly 0, whose normal image is infinite.
     nodes = ndtri(np.clip(uniform, 2.0**-53, 1 - 2.0**-53)).T.copy()

@@ -59,19 +59,33 @@ def task_arguments(experiment: str, omegas, sigma, lams) -> str:
 
 
 def with_part(kind: str) -> dict:
-    """Experiments that have a part of this kind (theory, transitions, scan, simulations or baseline), by name."""
+    """Experiments that have a part of this kind (theory, transitions, scan, simulations, baseline or landscape), by name."""
     return {name: experiment[kind] for name, experiment in EXPERIMENTS.items() if kind in experiment}
+
+
+def share(part: dict, key: str) -> int:
+    """seeds_per_job or alphas_per_job: that of the experiment, where it has its own."""
+    return part.get(key, config[key])
 
 
 def seed_blocks(part: dict) -> list[list[int]]:
     """Numbers of the data sets, cut into the lists that one job goes through."""
-    return blocks(list(range(part["seeds"])), config["seeds_per_job"])
+    return blocks(list(range(part["seeds"])), share(part, "seeds_per_job"))
+
+
+def named_blocks(points: list[float], size: int) -> dict[str, list[float]]:
+    """Values cut into the lists that one job goes through, by first and last value."""
+    return {f"{number(block[0])}-{number(block[-1])}": block for block in blocks(points, size)}
+
+
+def alpha_blocks(part: dict) -> dict[str, list[float]]:
+    """Values of α that one simulation job goes through."""
+    return named_blocks(grid(part["alphas"]), share(part, "alphas_per_job"))
 
 
 def omega_blocks(experiment: str) -> dict[str, list[float]]:
-    """Values of ω, cut into the lists that one theory job goes through, by first and last value."""
-    lists = blocks(values(EXPERIMENTS[experiment], "omega"), config["omegas_per_job"])
-    return {f"{number(omegas[0])}-{number(omegas[-1])}": omegas for omegas in lists}
+    """Values of ω that one theory job goes through."""
+    return named_blocks(values(EXPERIMENTS[experiment], "omega"), config["omegas_per_job"])
 
 
 def data_task_arguments(wildcards) -> str:
@@ -104,7 +118,7 @@ wildcard_constraints:
     branch="semantic|positional|uninformative|mixed",
     sigma=alternatives(number(s) for e in EXPERIMENTS.values() for s in values(e, "sigma")),
     lam=alternatives(number(x) for e in EXPERIMENTS.values() for x in values(e, "lam")),
-    alpha=alternatives(number(a) for part in with_part("simulations").values() for a in grid(part["alphas"])),
     d=r"\d+",
     chunk=r"\d+",
     omegas=r"[0-9.e+-]+",
+    alphas=r"[0-9.e+-]+",

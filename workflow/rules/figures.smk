@@ -1,12 +1,14 @@
-"""Figures, drawn from the gathered tables alone."""
+"""Figures and pages, drawn from the gathered tables alone; each is a target of its own."""
 
-FIGURE2_SCRIPT = "scripts/figure2.py"
-AGREEMENT_SCRIPT = "scripts/agreement.py"
-FIGURE3_SCRIPT = "scripts/figure3.py"
-FIGURE3_MAPS_SCRIPT = "scripts/figure3_maps.py"
-TRANSITION_LINES_SCRIPT = "scripts/transition_lines.py"
-SCORECARD_SCRIPT = "scripts/scorecard.py"
-FIGURE_NAMES = ("figure2", "figure3", "figure3_maps", "transition_lines")
+TABLE_FILES = {
+    "fixed_points": f"{RESULTS}/theory/fixed_points.parquet",
+    "transitions": f"{RESULTS}/theory/transitions.parquet",
+    "scan": f"{RESULTS}/theory/scan.parquet",
+    "runs": f"{RESULTS}/simulations/runs.parquet",
+    "landscape": f"{RESULTS}/simulations/landscape.parquet",
+    "crossings": f"{RESULTS}/simulations/crossings.parquet",
+    "linear": f"{RESULTS}/baseline/linear.parquet",
+}
 
 
 def pick(names: dict, *keys: str) -> dict:
@@ -14,61 +16,90 @@ def pick(names: dict, *keys: str) -> dict:
     return {key: names[key] for key in keys}
 
 
-def slice_task(_) -> str:
+def figure2_task() -> str:
     """Options of the one task that figure 2 shows."""
     name = config["figure2"]["slice"]
     omegas, (sigma, *_), lams = (values(EXPERIMENTS[name], key) for key in ("omega", "sigma", "lam"))
     return task_arguments(name, omegas[:1], sigma, lams[:1])
 
 
+def read_files(tables: str) -> dict[str, str]:
+    return {name: TABLE_FILES[name] for name in tables.split()}
+
+
+# Figure: the tables that it reads and its other options. Script, report caption and target carry its name.
+FIGURES_DRAWN = {
+    "figure2": ("fixed_points transitions runs linear", arguments(**config["figure2"])),
+    "figure3": (
+        "fixed_points transitions runs linear",
+        arguments(**pick(config["figure3"], "diagram", "scaling", "lines")),
+    ),
+    "figure3_maps": ("fixed_points transitions runs linear", arguments(**pick(config["figure3"], "diagram", "lines"))),
+    "transition_lines": (
+        "transitions crossings",
+        f"{diagram_task_arguments(None)} {arguments(**pick(config['figure3'], 'lines', 'ends'))}",
+    ),
+    "sweeps": ("fixed_points runs linear", arguments(**config["appendix"]["sweeps"])),
+    "sizes": ("fixed_points runs", arguments(**config["appendix"]["sizes"])),
+    "basins": ("fixed_points runs", arguments(**config["appendix"]["basins"])),
+    "positional_minima": ("fixed_points runs", arguments(**config["appendix"]["positional_minima"])),
+    "second_A": ("fixed_points transitions runs linear", arguments(**config["appendix"]["second_A"])),
+    "rank2": ("transitions runs linear", arguments(**config["appendix"]["rank2"])),
+    "landscape": ("landscape", arguments(experiment=config["appendix"]["landscape"]["landscape"])),
+}
+FIGURE_FILES = expand(f"{FIGURES}/{{name}}.{{suffix}}", name=FIGURES_DRAWN, suffix=["pdf", "png", "md"])
+PAGES = [f"{FIGURES}/{name}.md" for name in ("agreement", "sweeps_agreement", "scorecard")]
+
+
 rule paper_figures:
     input:
-        expand(f"{FIGURES}/{{name}}.{{suffix}}", name=FIGURE_NAMES, suffix=["pdf", "png", "md"]),
-        f"{FIGURES}/agreement.md",
-        f"{FIGURES}/scorecard.md",
+        FIGURE_FILES,
+        PAGES,
 
 
-rule figure2:
-    input:
-        script=FIGURE2_SCRIPT,
-        code=code_files(FIGURE2_SCRIPT),
-        fixed_points=f"{RESULTS}/theory/fixed_points.parquet",
-        transitions=f"{RESULTS}/theory/transitions.parquet",
-        runs=f"{RESULTS}/simulations/runs.parquet",
-        linear=f"{RESULTS}/baseline/linear.parquet",
-    output:
-        pdf=report(f"{FIGURES}/figure2.pdf", category="Figures", caption="../report/figure2.rst"),
-        png=f"{FIGURES}/figure2.png",
-        caption=f"{FIGURES}/figure2.md",
-    params:
-        experiments=arguments(**config["figure2"]),
-    log:
-        f"logs/{FIGURES}/figure2.log",
-    benchmark:
-        f"logs/{FIGURES}/figure2.benchmark.tsv"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    conda:
-        ENVIRONMENT
-    shell:
-        "python {input.script} --fixed-points {input.fixed_points} --transitions {input.transitions}"
-        " --runs {input.runs} --linear {input.linear} {params.experiments}"
-        " --pdf {output.pdf} --png {output.png} --caption {output.caption} > {log} 2>&1"
+for figure, (tables, options) in FIGURES_DRAWN.items():
+
+    rule:
+        name:
+            figure
+        localrule: True
+        input:
+            **read_files(tables),
+            script=f"scripts/{figure}.py",
+            code=code_files(f"scripts/{figure}.py"),
+        output:
+            pdf=report(f"{FIGURES}/{figure}.pdf", category="Figures", caption=f"../report/{figure}.rst"),
+            png=f"{FIGURES}/{figure}.png",
+            caption=f"{FIGURES}/{figure}.md",
+        params:
+            options=f"{arguments(**read_files(tables))} {options}",
+        log:
+            f"logs/{FIGURES}/{figure}.log",
+        benchmark:
+            f"logs/{FIGURES}/{figure}.benchmark.tsv"
+        threads: 1
+        resources:
+            mem_mb=1000,
+            runtime=10,
+        conda:
+            ENVIRONMENT
+        shell:
+            "python {input.script} {params.options}"
+            " --pdf {output.pdf} --png {output.png} --caption {output.caption} > {log} 2>&1"
 
 
 rule agreement:
+    localrule: True
     input:
-        script=AGREEMENT_SCRIPT,
-        code=code_files(AGREEMENT_SCRIPT),
-        fixed_points=f"{RESULTS}/theory/fixed_points.parquet",
-        runs=f"{RESULTS}/simulations/runs.parquet",
+        **read_files("fixed_points runs"),
+        script="scripts/agreement.py",
+        code=code_files("scripts/agreement.py"),
     output:
         f"{FIGURES}/agreement.md",
     params:
-        task=slice_task,
-        experiments=arguments(slice=config["figure2"]["slice"], restarts=config["figure2"]["restarts"]),
+        tables=arguments(**read_files("fixed_points runs")),
+        experiments=arguments(**pick(config["figure2"], "slice", "restarts")),
+        task=figure2_task(),
     log:
         f"logs/{FIGURES}/agreement.log",
     benchmark:
@@ -80,28 +111,23 @@ rule agreement:
     conda:
         ENVIRONMENT
     shell:
-        "python {input.script} {params.task} --fixed-points {input.fixed_points} --runs {input.runs}"
-        " {params.experiments} --output {output} > {log} 2>&1"
+        "python {input.script} {params.tables} {params.task} {params.experiments} --output {output} > {log} 2>&1"
 
 
-rule figure3:
+rule sweeps_agreement:
+    localrule: True
     input:
-        script=FIGURE3_SCRIPT,
-        code=code_files(FIGURE3_SCRIPT),
-        fixed_points=f"{RESULTS}/theory/fixed_points.parquet",
-        transitions=f"{RESULTS}/theory/transitions.parquet",
-        runs=f"{RESULTS}/simulations/runs.parquet",
-        linear=f"{RESULTS}/baseline/linear.parquet",
+        **read_files("fixed_points runs"),
+        script="scripts/sweeps_agreement.py",
+        code=code_files("scripts/sweeps_agreement.py"),
     output:
-        pdf=report(f"{FIGURES}/figure3.pdf", category="Figures", caption="../report/figure3.rst"),
-        png=f"{FIGURES}/figure3.png",
-        caption=f"{FIGURES}/figure3.md",
+        f"{FIGURES}/sweeps_agreement.md",
     params:
-        experiments=arguments(**pick(config["figure3"], "diagram", "scaling", "lines")),
+        options=arguments(**read_files("fixed_points runs"), **config["appendix"]["sweeps"]),
     log:
-        f"logs/{FIGURES}/figure3.log",
+        f"logs/{FIGURES}/sweeps_agreement.log",
     benchmark:
-        f"logs/{FIGURES}/figure3.benchmark.tsv"
+        f"logs/{FIGURES}/sweeps_agreement.benchmark.tsv"
     threads: 1
     resources:
         mem_mb=1000,
@@ -109,85 +135,24 @@ rule figure3:
     conda:
         ENVIRONMENT
     shell:
-        "python {input.script} --fixed-points {input.fixed_points} --transitions {input.transitions} --runs {input.runs} --linear {input.linear}"
-        " {params.experiments} --pdf {output.pdf} --png {output.png} --caption {output.caption} > {log} 2>&1"
-
-
-rule figure3_maps:
-    input:
-        script=FIGURE3_MAPS_SCRIPT,
-        code=code_files(FIGURE3_MAPS_SCRIPT),
-        fixed_points=f"{RESULTS}/theory/fixed_points.parquet",
-        transitions=f"{RESULTS}/theory/transitions.parquet",
-        runs=f"{RESULTS}/simulations/runs.parquet",
-        linear=f"{RESULTS}/baseline/linear.parquet",
-    output:
-        pdf=report(f"{FIGURES}/figure3_maps.pdf", category="Figures", caption="../report/figure3_maps.rst"),
-        png=f"{FIGURES}/figure3_maps.png",
-        caption=f"{FIGURES}/figure3_maps.md",
-    params:
-        experiments=arguments(**pick(config["figure3"], "diagram", "lines")),
-    log:
-        f"logs/{FIGURES}/figure3_maps.log",
-    benchmark:
-        f"logs/{FIGURES}/figure3_maps.benchmark.tsv"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    conda:
-        ENVIRONMENT
-    shell:
-        "python {input.script} --fixed-points {input.fixed_points} --transitions {input.transitions} --runs {input.runs} --linear {input.linear}"
-        " {params.experiments} --pdf {output.pdf} --png {output.png} --caption {output.caption} > {log} 2>&1"
-
-
-rule transition_lines:
-    input:
-        script=TRANSITION_LINES_SCRIPT,
-        code=code_files(TRANSITION_LINES_SCRIPT),
-        transitions=f"{RESULTS}/theory/transitions.parquet",
-        crossings=f"{RESULTS}/simulations/crossings.parquet",
-    output:
-        pdf=report(f"{FIGURES}/transition_lines.pdf", category="Figures", caption="../report/transition_lines.rst"),
-        png=f"{FIGURES}/transition_lines.png",
-        caption=f"{FIGURES}/transition_lines.md",
-    params:
-        task=diagram_task_arguments,
-        experiments=arguments(**pick(config["figure3"], "lines", "ends")),
-    log:
-        f"logs/{FIGURES}/transition_lines.log",
-    benchmark:
-        f"logs/{FIGURES}/transition_lines.benchmark.tsv"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    conda:
-        ENVIRONMENT
-    shell:
-        "python {input.script} --transitions {input.transitions} --crossings {input.crossings}"
-        " {params.task} {params.experiments} --pdf {output.pdf} --png {output.png} --caption {output.caption} > {log} 2>&1"
+        "python {input.script} {params.options} --output {output} > {log} 2>&1"
 
 
 rule scorecard:
+    localrule: True
     input:
-        script=SCORECARD_SCRIPT,
-        code=code_files(SCORECARD_SCRIPT),
-        fixed_points=f"{RESULTS}/theory/fixed_points.parquet",
-        transitions=f"{RESULTS}/theory/transitions.parquet",
-        scan=f"{RESULTS}/theory/scan.parquet",
-        runs=f"{RESULTS}/simulations/runs.parquet",
-        linear=f"{RESULTS}/baseline/linear.parquet",
-        crossings=f"{RESULTS}/simulations/crossings.parquet",
+        **read_files("fixed_points transitions scan runs linear crossings"),
+        script="scripts/scorecard.py",
+        code=code_files("scripts/scorecard.py"),
     output:
         table=f"{RESULTS}/scorecard.parquet",
         page=f"{FIGURES}/scorecard.md",
     params:
-        task=diagram_task_arguments,
+        tables=arguments(**read_files("fixed_points transitions scan runs linear crossings")),
         experiments=arguments(
             **pick(config["figure2"], "slice", "restarts"), **pick(config["figure3"], "scaling", "lines", "census")
         ),
+        task=diagram_task_arguments(None),
     log:
         f"logs/{RESULTS}/scorecard.log",
     benchmark:
@@ -199,6 +164,5 @@ rule scorecard:
     conda:
         ENVIRONMENT
     shell:
-        "python {input.script} --fixed-points {input.fixed_points} --transitions {input.transitions}"
-        " --scan {input.scan} --runs {input.runs} --linear {input.linear} --crossings {input.crossings}"
-        " {params.task} {params.experiments} --output {output.table} --page {output.page} > {log} 2>&1"
+        "python {input.script} {params.tables} {params.task} {params.experiments}"
+        " --output {output.table} --page {output.page} > {log} 2>&1"

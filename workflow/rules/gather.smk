@@ -10,6 +10,7 @@ GATHERED = {
         ("theory/transitions", transition_parts(), transition_rows()),
         ("theory/scan", scan_parts(), None),
         ("simulations/runs", simulation_parts(), simulation_rows()),
+        ("simulations/landscape", landscape_parts(), None),
         ("baseline/linear", baseline_parts(), baseline_rows()),
     )
     if parts

@@ -1,21 +1,20 @@
-"""Training at finite d: one job takes one (σ, d, α) and some data sets; all ω, λ and starts share each data matrix."""
+"""Training at finite d: one job takes one (σ, d), some α and data sets; all ω, λ and starts share each data matrix."""
 
 SIMULATION_SCRIPT = "scripts/gd_simulations.py"
 SIMULATION_PART = (
-    RESULTS + "/simulations/parts/{experiment}/sigma~{sigma}_d~{d}/alpha~{alpha}_seeds~{chunk}.parquet"
+    RESULTS + "/simulations/parts/{experiment}/sigma~{sigma}_d~{d}/alphas~{alphas}_seeds~{chunk}.parquet"
 )
-RANDOM_STARTS = ("random", "noisy_positional")
-OPTIMIZER_OPTIONS = ("max_iterations", "step", "grad_tol", "noisy_mean", "noisy_std")
+FURTHER_OPTIONS = ("random_std", "max_iterations", "step", "grad_tol", "noisy_mean", "noisy_std")
 
 
 def simulation_parts(names=tuple(EXPERIMENTS)) -> list[str]:
     return [
-        SIMULATION_PART.format(experiment=name, sigma=number(sigma), d=d, alpha=number(alpha), chunk=chunk)
+        SIMULATION_PART.format(experiment=name, sigma=number(sigma), d=d, alphas=alphas, chunk=chunk)
         for name, part in with_part("simulations").items()
         if name in names
         for sigma in values(EXPERIMENTS[name], "sigma")
         for d in part["d"]
-        for alpha in grid(part["alphas"])
+        for alphas in alpha_blocks(part)
         for chunk in range(len(seed_blocks(part)))
     ]
 
@@ -23,7 +22,8 @@ def simulation_parts(names=tuple(EXPERIMENTS)) -> list[str]:
 def simulation_rows() -> int:
     total = 0
     for name, part in with_part("simulations").items():
-        runs = sum(part.get("restarts", 1) if start in RANDOM_STARTS else 1 for start in part["starts"])
+        deviations = {"random": len(part.get("random_std", [0])), "noisy_positional": 1}
+        runs = sum(deviations[s] * part.get("restarts", 1) if s in deviations else 1 for s in part["starts"])
         points = len(part["d"]) * len(grid(part["alphas"])) * part["seeds"]
         total += len(task_grid(EXPERIMENTS[name])) * points * runs
     return total
@@ -35,12 +35,18 @@ def simulation_arguments(wildcards) -> str:
     return " ".join(
         [
             data_task_arguments(wildcards),
-            arguments(d=int(wildcards.d), alpha=float(wildcards.alpha)),
+            arguments(d=int(wildcards.d), alpha=alpha_blocks(part)[wildcards.alphas]),
             arguments(seed=seed_blocks(part)[int(wildcards.chunk)], root_seed=config["seed"]),
             arguments(start=part["starts"], restarts=part.get("restarts", 1), optimizer=part["optimizer"]),
-            arguments(**{key: part.get(key) for key in OPTIMIZER_OPTIONS}),
+            arguments(**{key: part.get(key) for key in FURTHER_OPTIONS}),
         ]
     )
+
+
+def simulation_job_memory(wildcards) -> int:
+    experiment = EXPERIMENTS[wildcards.experiment]
+    alphas = alpha_blocks(experiment["simulations"])[wildcards.alphas]
+    return simulation_memory_mb(int(wildcards.d), alphas[-1], experiment.get("L", 2))
 
 
 rule simulate:
@@ -58,7 +64,7 @@ rule simulate:
         "logs/" + SIMULATION_PART.removesuffix(".parquet") + ".benchmark.tsv"
     threads: 1
     resources:
-        mem_mb=lambda w: simulation_memory_mb(int(w.d), float(w.alpha), EXPERIMENTS[w.experiment].get("L", 2)),
+        mem_mb=simulation_job_memory,
         runtime=120,
     conda:
         ENVIRONMENT

@@ -68,6 +68,14 @@ def start_list(starts) -> list[str]:
     return starts
 
 
+def random_deviations(random_std) -> list[float]:
+    """Standard deviations of random starts, one or several, as a list without repeats."""
+    deviations = [random_std] if isinstance(random_std, Real) else list(random_std)
+    if not deviations or len(set(deviations)) < len(deviations):
+        raise ArgumentError(f"random_std: is {random_std!r}, allowed is a number > 0, or several without repeats")
+    return [number("random_std", value) for value in deviations]
+
+
 def optimizer_options(optimizer: str, options: dict) -> dict:
     """The options of an optimizer, checked by name and by value."""
     if not isinstance(optimizer, str) or optimizer not in OPTIMIZERS:

@@ -18,8 +18,8 @@ from solvable_attention.simulation.starts import RANDOM_STARTS, start_weights
 from solvable_attention.task import TeacherStudent
 
 COLUMNS = (
-    *("d", "alpha", "n", "omega", "sigma", "lam", "start", "restart", "optimizer", "seed", "train_loss", "test_error"),
-    *("m", "theta", "q", "teacher_variance", "grad_norm", "iterations", "converged"),
+    *("d", "alpha", "n", "omega", "sigma", "lam", "start", "start_std", "restart", "optimizer", "seed"),
+    *("train_loss", "test_error", "m", "theta", "q", "teacher_variance", "grad_norm", "iterations", "converged"),
 )
 
 
@@ -36,6 +36,7 @@ class Trained:
 class _Run:
     task: TeacherStudent
     start: str
+    std: float
     restart: int
 
 
@@ -50,6 +51,7 @@ def simulate(
     restarts: int = 1,
     device: str = "cpu",
     root_seed: int = 0,
+    random_std: float | Sequence[float] = 0.1,
     noisy_mean: float = 0.25,
     noisy_std: float = 0.33,
     **optimizer_options,
@@ -63,6 +65,8 @@ def simulate(
     starts : any of "positional", "semantic", "random", "noisy_positional"; see `start_weights`.
     optimizer : "lbfgs" (to a small gradient), "gd" (the published descent) or "adam".
     restarts : runs from each random start ("random", "noisy_positional"); the other starts run once.
+    random_std : standard deviation of the entries of the "random" start; of several, each is a start of its own, made
+        of the same noise.
     device : "cpu" or "cuda".
     noisy_mean, noisy_std : law of the entries of the "noisy_positional" start. The defaults lie near the
         theory's positional minimum at α = 1, ω = .3.
@@ -70,7 +74,8 @@ def simulate(
 
     Returns
     -------
-    One row a run, ordered by task, start and restart. train_loss is R(Q)/d and test_error the exact population
+    One row a run, ordered by task, start, start_std and restart. start_std is the standard deviation of the entries
+    that the start draws, 0 for "positional" and "semantic". train_loss is R(Q)/d and test_error the exact population
     error. q = σ²‖QᵀQ‖_F/d, theta = σ²‖QᵀQ⋆‖_F/d and m = ‖Qᵀp_1‖/√d, which for rank 1 are σ²‖Q‖²/d, σ²|Q·Q⋆|/d
     and |mean_i Q_i|; untied students enter with queries and keys side by side. Signs are a symmetry of the problem.
     teacher_variance is ‖Q⋆‖²_F/(d r⋆), of mean 1: the common cause of most of the scatter between data sets.
@@ -82,7 +87,8 @@ def simulate(
     """
     return minimise(
         tasks, d=d, alpha=alpha, seed=seed, starts=starts, optimizer=optimizer, restarts=restarts,
-        device=device, root_seed=root_seed, noisy_mean=noisy_mean, noisy_std=noisy_std, **optimizer_options,
+        device=device, root_seed=root_seed, random_std=random_std, noisy_mean=noisy_mean, noisy_std=noisy_std,
+        **optimizer_options,
     ).frame  # fmt: skip
 
 
@@ -97,6 +103,7 @@ def minimise(
     restarts=1,
     device="cpu",
     root_seed=0,
+    random_std=0.1,
     noisy_mean=0.25,
     noisy_std=0.33,
     **optimizer_options,
@@ -105,17 +112,19 @@ def minimise(
     tasks, starts = checks.task_list(tasks), checks.start_list(starts)
     key = checks.data_key(d, alpha, seed, root_seed)
     restarts = checks.whole_number("restarts", restarts, 1)
-    noise = {
-        "noisy_mean": checks.number("noisy_mean", noisy_mean, least=-np.inf),
-        "noisy_std": checks.number("noisy_std", noisy_std, strictly=False),
+    noisy_mean = checks.number("noisy_mean", noisy_mean, least=-np.inf)
+    deviations = {
+        "random": checks.random_deviations(random_std),
+        "noisy_positional": [checks.number("noisy_std", noisy_std, strictly=False)],
     }
     options = checks.optimizer_options(optimizer, optimizer_options)
     check_device(device)
     data = draw_dataset(tasks[0], **key)
     runs = [
-        _Run(task, start, restart)
+        _Run(task, start, std, restart)
         for task in tasks
         for start in starts
+        for std in deviations.get(start, [0.0])
         for restart in range(restarts if start in RANDOM_STARTS else 1)
     ]
     rows, weights = [None] * len(runs), [None] * len(runs)
@@ -123,15 +132,15 @@ def minimise(
         places = [i for i, run in enumerate(runs) if run.task.tied == tied]
         if places:
             group = [runs[i] for i in places]
-            end = _train(data, group, key, noise, OPTIMIZERS[optimizer], options, device)
+            end = _train(data, group, key, noisy_mean, OPTIMIZERS[optimizer], options, device)
             Q = end.Q.cpu().numpy().astype(np.float64)
             for i, row, weight in zip(places, _rows(data, group, end, Q, optimizer, seed), Q, strict=True):
                 rows[i], weights[i] = row, weight.T
     return Trained(pd.DataFrame(rows, columns=COLUMNS), weights, data.teacher_weights)
 
 
-def _train(data: Dataset, runs, key, noise, optimizer, options, device) -> Minimisation:
-    starts = [start_weights(r.task, r.start, r.restart, data.teacher_weights, key, **noise) for r in runs]
+def _train(data: Dataset, runs, key, mean, optimizer, options, device) -> Minimisation:
+    starts = [start_weights(r.task, r.start, r.restart, data.teacher_weights, key, mean=mean, std=r.std) for r in runs]
     risk = EmpiricalRisk(data, [run.task for run in runs], device)
     return optimizer(risk, torch.as_tensor(np.array(starts), dtype=torch.float32, device=device), **options)
 
@@ -143,7 +152,7 @@ def _rows(data: Dataset, runs, end: Minimisation, Q: np.ndarray, optimizer: str,
         yield {
             "d": data.d, "alpha": data.alpha, "n": data.n,
             "omega": run.task.omega, "sigma": run.task.sigma, "lam": run.task.lam,
-            "start": run.start, "restart": run.restart, "optimizer": optimizer, "seed": int(seed),
+            "start": run.start, "start_std": run.std, "restart": run.restart, "optimizer": optimizer, "seed": int(seed),
             "train_loss": float(end.risk[i]) / data.d, "test_error": float(test_errors[i]),
             **overlaps(run.task, Q[i], data.teacher_weights, data.encodings),
             "teacher_variance": float(np.mean(data.teacher_weights**2)),

@@ -9,7 +9,6 @@ from solvable_attention.task import TeacherStudent
 
 STARTS = ("positional", "semantic", "random", "noisy_positional")
 RANDOM_STARTS = ("random", "noisy_positional")
-_RANDOM_STD = 0.1
 _OTHER_COLUMNS_STD = 0.01
 
 
@@ -20,15 +19,17 @@ def start_weights(
     teacher_weights: np.ndarray,
     data_key: dict,
     *,
-    noisy_mean: float,
-    noisy_std: float,
+    mean: float,
+    std: float,
 ) -> np.ndarray:
     """Initial weights (columns, d).
 
     "positional"        first column (1, …, 1)/√d, of norm 1
     "semantic"          the columns of Q⋆, of norm √d
-    "random"            every entry .1·N(0, 1)
-    "noisy_positional"  first column noisy_mean + noisy_std·N(0, 1)
+    "random"            every entry std·N(0, 1)
+    "noisy_positional"  first column mean + std·N(0, 1)
+
+    The other two starts ignore mean and std.
 
     Columns that a start does not mention get .01·N(0, 1): exact zeros would be a saddle. Untied students
     start with equal queries and keys, except "random", where they are independent.
@@ -37,7 +38,7 @@ def start_weights(
     rng = generator(**data_key, purpose=START, more=(STARTS.index(start), restart))
     noise = rng.standard_normal((task.columns, d))
     if start == "random":
-        return _RANDOM_STD * noise
+        return std * noise
     weights = _OTHER_COLUMNS_STD * noise[: task.rank]
     if start == "positional":
         weights[0] = 1 / np.sqrt(d)
@@ -45,5 +46,5 @@ def start_weights(
         shared = min(task.rank, task.teacher_rank)
         weights[:shared] = teacher_weights.T[:shared]
     else:
-        weights[0] = noisy_mean + noisy_std * noise[0]
+        weights[0] = mean + std * noise[0]
     return weights if task.tied else np.concatenate([weights, weights])
