@@ -105,7 +105,7 @@ def report(rows: pd.DataFrame, d: int, seeds: int) -> str:
 d = {d}, {seeds} data sets. The column "runs" is the regression of each number on ‖Q⋆‖²/d over data sets, taken at
 the known mean 1, less the term of the encodings in the values, α E‖S p‖²/(2d) in ε_t and E‖S p‖²/(L d) in ε_g.
 "within": the gap is at most 3 standard errors + {REST:g}/d of the value. On the positional side the lowest of many
-starts that ended with m > θ counts; one start does not reach the lowest minimum. {met} of {len(decided)} numbers
+starts that ended with m > θ/σ counts; one start does not reach the lowest minimum. {met} of {len(decided)} numbers
 agree.
 
 {rows.to_markdown(index=False, disable_numparse=True)}

@@ -8,7 +8,7 @@ from cli import run
 from schemas.fixed_points import FIXED_POINTS
 from schemas.runs import RUNS
 from scipy.stats import binomtest
-from selection import LEAST_COSINE, basin
+from selection import LEAST_MULTIPLE, basin
 from style import POSITIONAL, SEMANTIC, TEXT_WIDTH, save, save_caption, use_style
 from tables import read_table
 
@@ -66,8 +66,10 @@ def draw_cloud(axis, runs: pd.DataFrame, ends: pd.DataFrame):
             axis.plot(scale * part.m, scale * part.theta, marker, ms=2.8, mfc=face, mec=colour, mew=0.6, ls="none")
     axis.plot(scale * ends.m, scale * ends.theta, "*", ms=10, mfc="white", mec="black", ls="none", label="theory")
     axis.set(xlabel=r"$m/\sigma^2$", ylabel=r"$\theta/\sigma^2$")
+    axis.axline((0, 0), slope=first.sigma, color="0.6", ls="--", lw=0.7, zorder=0)
     start = "random" if first.start == "random" else "informed"
-    axis.set_title(f"{start}, {ALGORITHM[first.optimizer]}, $d = {first.d}$")
+    axis.set_title(f"{start} starts, $d = {first.d}$")
+    axis.text(0.96, 0.72, ALGORITHM[first.optimizer], transform=axis.transAxes, ha="right", fontsize="small")
     axis.set_aspect("equal", adjustable="box")
 
 
@@ -99,6 +101,9 @@ def draw_shares(axis, counts: pd.DataFrame, centre: dict, key: str):
     fixed = ", ".join(f"{PLAIN[name]} = {value:g}" for name, value in others.items())
     axis.set(xlabel=SWEPT[key], ylim=(-0.03, 1.03), xscale="linear" if key == "alpha" else "log")
     axis.axvline(centre[key], color="0.85", lw=3, zorder=-1)
+    if key != "alpha":
+        axis.set_xticks(line.index, [f"{value:g}" for value in line.index])
+        axis.minorticks_off()
     axis.set_title(fixed.replace("α", r"$\alpha$").replace("d =", "$d$ ="))
 
 
@@ -135,8 +140,9 @@ L-BFGS, one start on each of n = {int(counts.total.min())} data sets, so that ru
 values that the other panels keep fixed, α = {centre["alpha"]:g}, d = {centre["d"]:g} and scale
 {centre["start_std"]:g}. Error bars: exact binomial intervals (Clopper–Pearson) of {100 * CONFIDENCE:.0f} %.
 
-Rule: a run is positional where |cos(Q, p_1)| > |cos(Q, Q⋆)|, semantic where the other is larger, neither where both are
-below {LEAST_COSINE:g}/√d, {LEAST_COSINE:g} times the typical cosine of a random direction. The basin that a start
+Rule: a run is positional where m > θ/σ (below the dashed line in a–c), that is where place moves the fields
+z_ℓ = Q·(x_ℓ+p_ℓ)/√d more than the teacher's field does, semantic where not, and neither where both parts are less than
+{LEAST_MULTIPLE:g} times what a random Q of the same norm has by chance. The basin that a start
 falls into depends on the algorithm: the shares in (d–f) are those of L-BFGS.
 """
 

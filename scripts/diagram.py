@@ -81,6 +81,13 @@ def run_maps(runs: pd.DataFrame, linear: pd.DataFrame) -> tuple[pd.DataFrame, pd
     return mean, error
 
 
+def nice_limit(*values: pd.Series) -> float:
+    """Range of colours, in units of 1e-3: what 95 % of the cells stay within, of one digit."""
+    largest = SCALE * np.nanquantile(np.abs(np.concatenate([v.to_numpy(float) for v in values])), 0.95)
+    unit = 10.0 ** np.floor(np.log10(largest))
+    return float(np.ceil(largest / unit) * unit)
+
+
 def image(values: pd.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """α (n,), ω (k,) and the values (k, n) of a series by (ω, α), as pcolormesh takes them."""
     grid = values.unstack("alpha")

@@ -218,7 +218,8 @@ shown of the start whose mean training loss is the smaller one at that α.
 
 Dots: minimisers (L-BFGS) from one positional and one semantic start on the same {seeds["minimisers"]} data sets. Below
 the onset of the semantic branch the rough landscape remembers its start, and semantic starts end above theory. Squares:
-the lowest of {data.starts} noisy positional starts that ended with m > θ, {seeds["lowest"]} data sets. Crosses: {steps}
+the lowest of {data.starts} noisy positional starts that ended with m > θ/σ, {seeds["lowest"]} data sets. Crosses:
+{steps}
 steps of gradient descent, the published protocol, {seeds["descent"]} data sets. An α where a dot or square holds a run
 that did not converge is pale ({open_runs} runs); {unfinished} of the {len(data.runs["descent"])} descent runs had not
 converged when they were stopped. Dots are plain means. Error bars, often smaller than the symbols: standard error of

@@ -60,7 +60,7 @@ def draw_plane(axis, plane: pd.DataFrame):
     minima = minima_of(plane)
     low, origin = SCALE * minima.train_loss.min(), values[len(u) // 2, len(u) // 2]
     levels = low + (origin - low) * np.linspace(0.02, 1.5, LEVELS) ** 1.5
-    filled = np.concatenate([[values.min()], levels])
+    filled = np.concatenate([[0.0], levels])
     axis.contourf(u, u, values.T, levels=filled, cmap="Greys", extend="max", alpha=0.6)
     axis.contour(u, u, values.T, levels=levels, colors="0.3", linewidths=0.35)
     lowest = minima.train_loss.idxmin()

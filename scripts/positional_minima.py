@@ -9,7 +9,7 @@ from cli import run
 from schemas.fixed_points import FIXED_POINTS
 from schemas.runs import RUNS
 from scipy.special import gammaln
-from selection import cosines
+from selection import on_positional_side
 from style import TEXT_WIDTH, save, save_caption, use_style
 from tables import read_table
 
@@ -31,8 +31,7 @@ def main(fixed_points, runs, minima, pdf, png, caption):
     table, theory = read_table(RUNS, runs), read_table(FIXED_POINTS, fixed_points)
     table = table[table.experiment == minima]
     theory = theory[(theory.experiment == minima) & (theory.branch == "positional")].set_index("alpha")
-    angle = cosines(table)
-    inside = table[angle.positional > angle.semantic]
+    inside = table[on_positional_side(table)]
     lowest = lowest_of_k(scaled(inside))
     alphas = sorted(table.alpha.unique())
     use_style()
@@ -154,7 +153,7 @@ def caption_of(table, inside, lowest: pd.DataFrame, theory: pd.DataFrame) -> str
     return f"""**Positional minima.** ω = {first.omega:g}, σ = {first.sigma:g}, λ = {first.lam:g}, d = {sizes};
 {restarts} noisy positional starts, whose entries have the standard deviation {first.start_std:g}, on each of
 n = {seeds} data sets, minimised by L-BFGS; {int((~table.converged).sum())} of {len(table)} did not converge,
-{len(table) - len(inside)} left the basin (cosine with Q⋆ above that with the encodings) and are not counted. Left: m
+{len(table) - len(inside)} left the positional side (m < θ/σ) and are not counted. Left: m
 and q of the single minima, stars: state evolution. Then loss, m and q of the lowest of k starts, averaged over the
 choice of the k and over data sets; what ‖Q⋆‖²/d explains and, in ε_t, the term of the encodings are taken off. Bands:
 standard error over data sets. Dashed: the positional fixed point, which describes the lowest minimum of the basin.

@@ -1,11 +1,12 @@
 """Gain over the linear baseline from random starts: a student of rank 2 beside one of rank 1, teacher of rank 1."""
 
 import click
+import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from cli import run
-from diagram import LABEL, RANGE, SCALE, image, lines, one_task_a_point
+from diagram import LABEL, SCALE, image, lines, nice_limit, one_task_a_point
 from schemas.linear import LINEAR
 from schemas.runs import RUNS
 from schemas.transitions import TRANSITIONS
@@ -28,10 +29,11 @@ def main(transitions, runs, linear, rank2, rank1, lines_name, pdf, png, caption)
     students = {rank: one_task_a_point(table, name, "appendix.rank2") for rank, name in ((2, rank2), (1, rank1))}
     gains = {rank: gain_map(ends, fits[fits.experiment == ends.experiment.iloc[0]]) for rank, ends in students.items()}
     drawn = lines(one_task_a_point(read_table(TRANSITIONS, transitions), lines_name, "appendix.rank2.lines"))
+    limit = nice_limit(*(gain.gain for gain in gains.values()))
     use_style()
     figure, axes = plt.subplots(1, 3, figsize=(TEXT_WIDTH, 2.4), layout="constrained", width_ratios=[1.12, 1.12, 1])
     for axis, (rank, gain) in zip(axes, gains.items(), strict=False):
-        draw_map(axis, image(SCALE * gain.gain), RANGE["gain"], LABEL["gain"])
+        draw_map(axis, image(SCALE * gain.gain), limit, LABEL["gain"])
         lost = gain[gain.open > 0].reset_index()
         axis.scatter(lost.alpha, lost.omega, marker="x", s=7, lw=0.6, color="black")
         frame = axis.get_xlim(), axis.get_ylim()
@@ -59,17 +61,18 @@ def gain_map(runs: pd.DataFrame, fits: pd.DataFrame) -> pd.DataFrame:
 
 def draw_overlaps(axis, students: dict[int, pd.DataFrame]):
     """Overlaps of single runs at the largest α."""
+    colours = mpl.colormaps["viridis_r"]
+    norm = mpl.colors.Normalize(*(getattr(students[2].omega, end)() for end in ("min", "max")))
     for rank, marker in ((2, "o"), (1, "s")):
-        runs = students[rank]
-        end = runs[runs.alpha == runs.alpha.max()]
+        end = students[rank][students[rank].alpha == students[rank].alpha.max()]
         scale = 1 / end.sigma**2
-        face = None if rank == 2 else "none"
-        mesh = axis.scatter(
-            scale * end.m, scale * end.theta, c=end.omega, cmap="viridis_r", marker=marker, s=13, label=f"rank {rank}",
-            facecolors=face, linewidths=0.8 if rank == 1 else 0,
-        )  # fmt: skip
-        if rank == 1:
-            mesh.set_facecolor("none")
+        style = {"marker": marker, "s": 13, "linewidths": 0.8, "edgecolors": colours(norm(end.omega))}
+        face = colours(norm(end.omega)) if rank == 2 else "none"
+        axis.scatter(scale * end.m, scale * end.theta, facecolors=face, **style)
+        axis.plot(
+            [], [], marker, ms=4, color="0.3", mfc="0.3" if rank == 2 else "none", ls="none", label=f"rank {rank}"
+        )
+    mesh = mpl.cm.ScalarMappable(norm, colours)
     axis.set(xlabel=r"$\|Q^\top p_1\|/(\sqrt{d}\,\sigma^2)$", ylabel=r"$\|Q^\top Q_\star\|_F/d$", xlim=(-0.05, None))
     axis.figure.colorbar(mesh, ax=axis, label=r"$\omega$", pad=0.02, aspect=30)
     axis.legend(fontsize="small")

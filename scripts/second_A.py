@@ -5,7 +5,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from cli import run
-from diagram import LABEL, QUANTITIES, SCALE, image, lines, one_task_a_point, run_maps, theory_maps
+from diagram import LABEL, QUANTITIES, SCALE, image, lines, nice_limit, one_task_a_point, run_maps, theory_maps
 from schemas.fixed_points import FIXED_POINTS
 from schemas.linear import LINEAR
 from schemas.runs import RUNS
@@ -41,28 +41,25 @@ def main(fixed_points, transitions, runs, linear, diagram, lines_name, pdf, png,
     use_style()
     figure, axes = plt.subplots(2, 3, figsize=(TEXT_WIDTH, 4.2), layout="constrained")
     for row, name in zip(axes, QUANTITIES, strict=True):
-        draw_map(row[0], image(SCALE * theory[name].where(theory.known)), limits[name], LABEL[name])
-        draw_map(row[1], image(SCALE * mean[name]), limits[name], LABEL[name])
+        # The loss difference is 0 over whole regions, where its sign is noise.
+        zero = name == "gain"
+        draw_map(row[0], image(SCALE * theory[name].where(theory.known)), limits[name], LABEL[name], zero)
+        draw_map(row[1], image(SCALE * mean[name]), limits[name], LABEL[name], zero)
         mark_open(row[1], mean)
         for axis in row[:2]:
             for kind, line in drawn.items():
                 draw_transition(axis, line, kind)
         row[1].set_ylabel("")
+    positional = points[(points.branch == "positional") & points.converged & ~points.merged]
+    axes[0, 0].plot(positional.alpha, positional.omega, ".", color="black", ms=2.5, label="positional branch")
+    axes[0, 0].legend(fontsize="x-small", loc="upper right", framealpha=0.9)
     omega = middle(runs.omega)
     draw_fate(axes[0, 2], points[points.omega == omega], runs[runs.omega == omega])
     draw_losses(axes[1, 2], points[points.omega == omega], runs[runs.omega == omega])
     for axis, title in zip(axes[0], ("theory", f"runs, $d = {runs.d.iloc[0]}$", rf"$\omega = {omega:g}$"), strict=True):
         axis.set_title(title, fontsize="medium")
-    axes[1, 0].legend(fontsize="x-small", loc="upper left", framealpha=0.9)
     save(figure, pdf, png)
     save_caption(caption, caption_of(points, runs, theory, mean, omega))
-
-
-def nice_limit(*values: pd.Series) -> float:
-    """Range of colours, in units of 1e-3: what 95 % of the cells stay within, of one digit."""
-    largest = SCALE * np.nanquantile(np.abs(np.concatenate([v.to_numpy(float) for v in values])), 0.95)
-    unit = 10.0 ** np.floor(np.log10(largest))
-    return float(np.ceil(largest / unit) * unit)
 
 
 def middle(omegas: pd.Series) -> float:
@@ -83,8 +80,8 @@ def draw_fate(axis, points: pd.DataFrame, runs: pd.DataFrame):
             style = {"fmt": marker, "ms": 2.8, "color": colour, "mfc": "none" if number == "m" else colour, "mew": 0.7}
             label = f"{symbol}, {branch} start"
             axis.errorbar(summary.index, summary["mean"], summary["error"], elinewidth=0.7, label=label, **style)
-    axis.set(xlabel=r"$\alpha$", ylabel="overlap")
-    axis.legend(fontsize="x-small")
+    axis.set(xlabel=r"$\alpha$", ylabel="overlap", ylim=(None, 1.5 * axis.get_ylim()[1]))
+    axis.legend(fontsize="x-small", loc="upper left")
 
 
 def draw_losses(axis, points: pd.DataFrame, runs: pd.DataFrame):
@@ -92,7 +89,7 @@ def draw_losses(axis, points: pd.DataFrame, runs: pd.DataFrame):
     curves = {b: g.set_index("alpha").sort_index() for b, g in points.groupby("branch")}
     gap = SCALE * (curves["positional"].train_loss - curves["semantic"].train_loss)
     known = curves["positional"].converged & curves["semantic"].converged
-    axis.plot(gap.index, gap.where(known), color="black", lw=1, label="theory, m = θ = 0")
+    axis.plot(gap.index, gap.where(known), color="black", lw=1, label="theory, positional branch")
     loss = {s: g.set_index(["alpha", "seed"]).train_loss for s, g in runs.groupby("start")}
     summary = mean_and_error(SCALE * (loss["positional"] - loss["semantic"]))
     style = {"fmt": "s", "ms": 2.8, "color": POSITIONAL, "mew": 0.7, "elinewidth": 0.7}
@@ -103,11 +100,14 @@ def draw_losses(axis, points: pd.DataFrame, runs: pd.DataFrame):
 
 
 def caption_of(points, runs, theory, mean, omega: float) -> str:
-    positional = points[points.branch == "positional"]
-    there, solved = int((positional.converged & ~positional.merged).sum()), int(positional.converged.sum())
+    positional = points[(points.branch == "positional") & points.converged]
+    there = positional[~positional.merged]
+    where = f", all at ω ≤ {there.omega.max():g}" if len(there) else ""
     start = runs[runs.start == "positional"]
     last = start[start.alpha == start.alpha.max()]
-    return f"""**Second A.** Maps for a positional matrix A whose rows prefer the other token, at σ =
+    m, theta = (last[name].mean() / last.sigma.iloc[0] ** 2 for name in ("m", "theta"))
+    ends = f"m/σ² = {m:.3f}, θ/σ² = {theta:.3f}"
+    return f"""**Second A.** Maps for a positional matrix A whose rows prefer the other token, σ =
 {runs.sigma.iloc[0]:g},
 λ = {runs.lam.iloc[0]:g}. Above: training loss from the semantic minus that from the positional start; below: test error
 of the linear baseline minus that of the minimum of smaller training loss; left: state evolution, centre: minimisers
@@ -115,15 +115,16 @@ of the linear baseline minus that of the minimum of smaller training loss; left:
 what ‖Q⋆‖²/d explains. Grey cells: theory did not converge ({int((~theory.known).sum())}); crosses: cells with runs that
 did not converge ({int((mean.open > 0).sum())}). Lines: transitions by root search; thin contours: zero.
 
-Tied attention of rank 1 has a diagonal S_11 + S_22 ≥ 1, with equality for equal fields, whereas ω A asks for less. In
-theory there is therefore no positional minimum: the positional branch is merged into the uninformative point
-(m = θ = 0) at {solved - there} of the {solved} points where it converged, and the left maps show that point in its
-place. Right: ω = {omega:g}; overlaps of both branches (lines) and of runs from both starts (symbols), and the
-training loss of
-the uninformative point and of the runs from a positional start relative to the semantic minimum. Error bars: standard
-error over data sets. At the largest α the positional starts end at m/σ² =
-{last.m.mean() / last.sigma.iloc[0] ** 2:.3f},
-θ/σ² = {last.theta.mean() / last.sigma.iloc[0] ** 2:.3f}, on average over all ω.
+Tied attention of rank 1 has S_11 + S_22 ≥ 1, with equality for equal fields, whereas A has less: place alone cannot
+produce A, and m > 0 helps only where the teacher's mean attention (1−ω) E softmax + ω A still prefers the own token.
+In theory the positional branch exists at {len(there)} of the {len(positional)} points where it converged (dots){where};
+elsewhere it is merged into the uninformative point (m = θ = 0), which the left maps then show in its place.
+
+Right: ω = {omega:g}; overlaps of both branches (lines) and of runs from both starts (symbols), and the training loss of
+the positional branch and of the runs from a positional start relative to the semantic minimum. Error bars: standard
+error over data sets. Where theory has no positional minimum, runs from a positional start keep m > 0 in a rough
+landscape at small α, and go over to the semantic minimum at large α: at the largest they end at {ends} on average over
+all ω.
 """
 
 

@@ -6,34 +6,39 @@ import numpy as np
 import pandas as pd
 
 LEAST_FREEDOM = 8
-LEAST_COSINE = 3.0  # in units of 1/√d, the typical cosine of a random direction
+LEAST_MULTIPLE = 3.0  # of what a random direction has by chance
 
 
-def cosines(runs: pd.DataFrame) -> pd.DataFrame:
-    """|cos| of the angles of Q with the encodings, `positional`, and with Q⋆, `semantic`, of runs of rank 1.
+def fields(runs: pd.DataFrame) -> pd.DataFrame:
+    """How much place (`positional`, m) and content (`semantic`, θ/σ) move the fields z_ℓ = Q·(x_ℓ+p_ℓ)/√d, rank 1.
 
-    They are m/√K and (θ/σ²)/√(K ‖Q⋆‖²/d) with K = q/σ² = ‖Q‖²/d; a random direction has cosines of order 1/√d.
+    θ/σ = σ|Q·Q⋆|/d is the standard deviation of the part of z that the teacher's field h⋆ explains.
     """
-    length = np.sqrt(runs.q / runs.sigma**2)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        semantic = runs.theta / runs.sigma**2 / (length * np.sqrt(runs.teacher_variance))
-        return pd.DataFrame({"positional": runs.m / length, "semantic": semantic})
+    return pd.DataFrame({"positional": runs.m, "semantic": runs.theta / runs.sigma})
+
+
+def on_positional_side(runs: pd.DataFrame) -> pd.Series:
+    """Whether place moves the fields more than the teacher's field does, m > θ/σ."""
+    moved = fields(runs)
+    return moved.positional > moved.semantic
 
 
 def basin(runs: pd.DataFrame) -> pd.Series:
-    """Where each run ended: the side of the larger cosine, or "neither" where both are below LEAST_COSINE/√d."""
-    angle = cosines(runs).fillna(0)
-    side = pd.Series(np.where(angle.positional > angle.semantic, "positional", "semantic"), runs.index)
-    return side.mask(angle.max(axis=1) < LEAST_COSINE / np.sqrt(runs.d), "neither")
+    """Where each run ended: the side of the larger part, or "neither" where both are no more than chance.
+
+    A random Q of the same norm has m ≈ √(K/d) and θ/σ ≈ σ√(K ‖Q⋆‖²/d²), K = q/σ²: both parts have to be below
+    LEAST_MULTIPLE times these.
+    """
+    chance = LEAST_MULTIPLE * np.sqrt(runs.q / runs.sigma**2 / runs.d)
+    moved = fields(runs)
+    low = (moved.positional < chance) & (moved.semantic < chance * runs.sigma * np.sqrt(runs.teacher_variance))
+    side = pd.Series(np.where(on_positional_side(runs), "positional", "semantic"), runs.index)
+    return side.mask(low | (runs.q == 0), "neither")
 
 
 def lowest_positional(runs: pd.DataFrame) -> pd.DataFrame:
-    """Of each task and data set the run of lowest loss among those that ended on the positional side.
-
-    That is where the cosine with the encodings is the larger one.
-    """
-    angle = cosines(runs)
-    positional = runs[angle.positional > angle.semantic].sort_values("train_loss", kind="stable")
+    """Of each task and data set the run of lowest loss among those on the positional side, m > θ/σ."""
+    positional = runs[on_positional_side(runs)].sort_values("train_loss", kind="stable")
     return positional.drop_duplicates(["omega", "sigma", "lam", "d", "alpha", "seed"]).sort_index()
 
 

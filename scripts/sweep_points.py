@@ -34,7 +34,8 @@ def sweep_of(frame: pd.DataFrame, sweeps: dict[str, str], parameter: str) -> pd.
 def sweep_points(fixed_points: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Mean of the runs and value of the theory for ε_t, ε_g and the order parameter, where theory was solved.
 
-    Columns: omega, sigma, lam, alpha, kind, branch, number, value, error, seeds, theory, converged, exists, within.
+    Columns: omega, sigma, lam, alpha, kind, branch, number, value, error, seeds, theory, converged, exists,
+    two_well_weight, within.
     `value` is the intercept of the regression over data sets on ‖Q⋆‖²/d at its mean 1, less the term of order 1/d of
     the encodings in the values, as computed from the mean overlaps of the runs; `error` its standard error.
     `converged`: theory and all runs. `exists` is False where the branch has merged into the uninformative point, whose
@@ -69,6 +70,7 @@ def _rows(fixed_points, runs, kind) -> Iterator[dict]:
                 "theory": point[number],
                 "converged": bool(point.converged and group.converged.all()),
                 "exists": not point.merged,
+                "two_well_weight": point.two_well_weight,
                 "within": bool(abs(value - point[number]) <= allowance),
             }
 

@@ -51,9 +51,10 @@ def main(fixed_points, runs, linear, pdf, png, caption, **sweeps):
         row[0].set_ylabel(r"$\varepsilon_g$  $[10^{-3}]$")
         for axis in row[len(values) :]:
             axis.set_axis_off()
-        row[len(values) - 1].tick_params(labelbottom=True)
-    for axis in axes[-1]:
-        axis.set_xlabel(r"$\alpha$")
+    for column in axes.T:
+        lowest = [axis for axis in column if axis.axison][-1]
+        lowest.tick_params(labelbottom=True)
+        lowest.set_xlabel(r"$\alpha$")
     figure.legend(handles=legend_entries(drawn[0][2]), fontsize="small", loc="outside lower center", ncols=4)
     save(figure, pdf, png)
     save_caption(caption, caption_of(drawn))
@@ -77,7 +78,7 @@ def draw_panel(axis, curves: pd.DataFrame, points: pd.DataFrame, fits: pd.DataFr
             part.alpha, SCALE * part.value, error, color=colour, mew=0.7, elinewidth=0.7, lw=0, zorder=2, **style
         )
     axis.axhline(SCALE * fits.theory_test_error.iloc[0], color=BASELINE, ls="--", lw=1, zorder=0)
-    axis.set_ylim(bottom=0)
+    axis.set_ylim(0, 1.3 * axis.get_ylim()[1])  # room for the note
     note = "\n".join(filter(None, (extent(curves, branch) for branch in COLOUR)))
     axis.text(0.97, 0.95, note, transform=axis.transAxes, ha="right", va="top", fontsize="xx-small")
 
@@ -135,8 +136,8 @@ one is drawn in grey, and the range on the grid in which a branch exists is writ
 positional baseline. {" ".join(rows)}
 
 Points: minimisers (L-BFGS), n = {ends.seed.nunique()} data sets shared by both starts. Filled squares: the lowest of
-{restarts} positional starts (one plain, {restarts - 1} noisy) of those that ended with a larger cosine with the
-encodings than with Q⋆. Each point is the value at ‖Q⋆‖²/d = 1 of the regression over data sets on ‖Q⋆‖²/d, less the
+{restarts} positional starts (one plain, {restarts - 1} noisy), of those that ended on the positional side, m > θ/σ.
+Each point is the value at ‖Q⋆‖²/d = 1 of the regression over data sets on ‖Q⋆‖²/d, less the
 term E‖S p‖²/(L d) of the encodings in the values; error bars, often smaller than the symbols: its standard error.
 Number by number: sweeps_agreement.md.
 """

@@ -228,3 +228,17 @@ def test_empty_grid_and_bad_mixing_are_refused():
         branch(TASK, ["a"], "semantic")
     with pytest.raises(ValueError, match=r"^mixing: is 1\.0, allowed"):
         fixed_point(TASK, 1.0, "semantic", mixing=1.0)
+
+
+def test_a_nearly_collapsed_point_without_a_successor_is_marked_and_not_raised():
+    """Second A near ω = ½: Q shrinks to 0, and at some α the equations have no admissible state beside it."""
+    point = fixed_point(TeacherStudent(omega=0.48, A=((0.3, 0.7), (0.8, 0.2))), 1.25, "semantic")
+    assert not point.converged and point.merged and point.q < 1e-6
+
+
+def test_tied_attention_has_no_positional_branch_for_a_matrix_that_prefers_the_other_token():
+    """S_11 + S_22 ≥ 1 for tied rank 1, while the teacher's mean asks for less; near ω = 0 it asks for more."""
+    second = TeacherStudent(omega=0.3, A=((0.3, 0.7), (0.8, 0.2)))
+    assert fixed_point(second, 1.0, "positional").merged
+    assert not fixed_point(replace(second, omega=0.02), 0.5, "positional").merged
+    assert not fixed_point(replace(second, A=((0.6, 0.4), (0.4, 0.6))), 1.0, "positional").merged

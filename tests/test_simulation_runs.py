@@ -34,6 +34,18 @@ def test_one_row_a_run_in_the_stated_columns():
     assert not frame.isna().any(axis=None)
 
 
+def test_random_starts_of_several_sizes_are_one_noise_scaled():
+    options = {"starts": ("random", "semantic", "noisy_positional"), "restarts": 2, "random_std": [0.1, 0.5]}
+    trained = minimise(PAPER, **SMALL, **options, optimizer="gd", step=1e-9, max_iterations=1)
+    table = trained.frame
+    assert table.start_std.tolist() == [0.1, 0.1, 0.5, 0.5, 0.0, 0.33, 0.33]
+    assert table.restart.tolist() == [0, 1, 0, 1, 0, 0, 1]
+    first, _, third, *_ = trained.weights
+    np.testing.assert_allclose(third, 5 * first, rtol=1e-4)
+    alone = minimise(PAPER, **SMALL, starts="random", random_std=0.5, optimizer="gd", step=1e-9, max_iterations=1)
+    np.testing.assert_allclose(alone.weights[0], third, rtol=1e-6)
+
+
 def test_overlaps_are_those_of_the_weights():
     trained = minimise(TASKS, **SMALL)
     for row, Q in zip(trained.frame.itertuples(), trained.weights, strict=True):
@@ -123,6 +135,9 @@ def test_starts(start):
         ({"root_seed": 2**70}, "root_seed: is 1180591620717411303424, allowed is a whole number ≥ 0"),
         ({"restarts": 0}, "restarts: is 0, allowed is a whole number ≥ 1"),
         ({"device": "gpu"}, "device: is 'gpu', allowed is 'cpu' or 'cuda'"),
+        ({"random_std": 0.0}, "random_std: is 0.0, allowed is a finite number > 0"),
+        ({"random_std": [0.1, 0.1]}, "random_std: is [0.1, 0.1], allowed is a number > 0, or several without repeats"),
+        ({"random_std": []}, "random_std: is [], allowed is a number > 0, or several without repeats"),
         ({"noisy_std": -1.0}, "noisy_std: is -1.0, allowed is a finite number ≥ 0"),
         ({"noisy_mean": "x"}, "noisy_mean: is 'x', allowed is a finite number"),
         ({"momentum": 0.9}, "momentum: is 0.9, allowed options of 'lbfgs' are grad_tol, max_iterations, memory, step"),

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from agreement import at_unit_teacher
 from reference import FOLDER
-from selection import lowest_positional, mean_and_error
+from selection import mean_and_error
 
 from solvable_attention import TeacherStudent, fixed_point, simulate
 from solvable_attention.finite_d import encoding_term
@@ -50,14 +50,6 @@ def test_regression_on_the_teacher_finds_the_intercept_and_its_error():
     values, errors = np.array(found).T
     assert np.mean(values) == pytest.approx(3.0, abs=0.01)
     assert np.std(values) == pytest.approx(np.mean(errors), rel=0.15)
-
-
-def test_lowest_run_is_chosen_on_the_positional_side_only():
-    runs = pd.DataFrame(
-        {"alpha": 1.0, "seed": [0, 0, 0, 1], "m": [0.3, 0.3, 0.0, 0.2], "theta": [0.0, 0.1, 0.3, 0.0],
-         "train_loss": [3.0, 2.0, 1.0, 5.0]}
-    )  # fmt: skip
-    assert sorted(lowest_positional(runs).train_loss) == [2.0, 5.0]
 
 
 def test_mean_and_error_is_the_standard_error_of_the_mean():

@@ -14,15 +14,19 @@ ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("Snakefile", "config.yaml", "workflow", "scripts", "src", "envs", "profiles")
 TABLES = (
     *("theory/fixed_points", "theory/transitions", "theory/scan", "simulations/runs", "simulations/crossings"),
-    *("baseline/linear", "scorecard"),
+    *("simulations/landscape", "baseline/linear", "scorecard"),
+)
+DRAWN = (
+    *("figure2", "figure3", "figure3_maps", "transition_lines", "sweeps", "sizes", "basins", "positional_minima"),
+    *("second_A", "rank2", "landscape"),
 )
 FIGURES = [
-    *(f"{name}.{suffix}" for name in ("figure2", "figure3", "figure3_maps", "transition_lines")
-      for suffix in ("pdf", "png", "md")),
-    *("agreement.md", "scorecard.md"),
-]  # fmt: skip
-# Branches of slice, diagram and scaling; one data set and α or d a job.
-THEORY_JOBS, SIMULATION_JOBS = 3 + 2 + 2, 10 + 4 + 4
+    *(f"{name}.{suffix}" for name in DRAWN for suffix in ("pdf", "png", "md")),
+    *("agreement.md", "sweeps_agreement.md", "scorecard.md"),
+]
+# Branches of slice, diagram, scaling, three sweeps, informed, positional_minima and second_A; data sets of slice, d of
+# scaling, and the eleven other experiments with simulations, three of them sweeps.
+THEORY_JOBS, SIMULATION_JOBS = 3 + 2 + 2 + 3 * 2 + 2 + 1 + 2, 2 + 3 + 14
 
 
 class Pipeline:
@@ -81,7 +85,11 @@ def test_every_job_leaves_a_log_and_a_benchmark(pipeline):
 
 def test_runs_table_holds_the_grid(pipeline):
     runs = pd.read_parquet(pipeline.folder / "results/simulations/runs.parquet")
-    sizes = {"slice": 12, "restarts": 4, "descent": 4, "diagram": 16, "scaling": 8}
+    sizes = {
+        **{"slice": 12, "restarts": 4, "descent": 4, "diagram": 16, "scaling": 18, "informed": 4, "basins": 4},
+        **{"sweep_omega": 6, "sweep_sigma": 6, "sweep_lam": 6, "random_adam": 2, "random_descent": 2},
+        **{"positional_minima": 4, "second_A": 16, "rank2": 8, "rank1": 8},
+    }
     assert runs.groupby("experiment").size().to_dict() == sizes
     paired = runs[runs.experiment == "slice"].groupby(["alpha", "seed"]).start.apply(set)
     assert (paired == {"positional", "semantic"}).all()
@@ -108,19 +116,19 @@ def test_a_changed_key_re_runs_what_depends_on_it(pipeline):
     overlay = yaml.safe_load(yaml.safe_dump(pipeline.overlay))
     overlay["experiments"]["descent"]["simulations"]["max_iterations"] = 30
     planned = pipeline.planned(overlay)
-    assert planned["simulate"] == 2 and not {"theory_branch", "transitions", "fit_baseline"} & set(planned)
+    assert planned["simulate"] == 1 and not {"theory_branch", "transitions", "fit_baseline"} & set(planned)
     overlay = yaml.safe_load(yaml.safe_dump(pipeline.overlay))
     for name in ("slice", "restarts", "descent"):
         overlay["experiments"][name]["omega"] = [0.4]
     planned = pipeline.planned(overlay)
-    assert planned["simulate"] == 10 and planned["theory_branch"] == 3 and planned["fit_baseline"] == 2
+    assert planned["simulate"] == 4 and planned["theory_branch"] == 3 and planned["fit_baseline"] == 1
     assert planned["transitions"] == 1 and "scan" not in planned
 
 
 def test_a_further_seed_adds_only_its_own_jobs(pipeline):
     overlay = yaml.safe_load(yaml.safe_dump(pipeline.overlay))
     overlay["experiments"]["slice"]["simulations"]["seeds"] = 3
-    assert pipeline.planned(overlay)["simulate"] == 3
+    assert pipeline.planned(overlay)["simulate"] == 1
 
 
 def test_a_fresh_clone_with_committed_figures_computes_everything(pipeline, tmp_path):
@@ -128,19 +136,29 @@ def test_a_fresh_clone_with_committed_figures_computes_everything(pipeline, tmp_
     shutil.copytree(pipeline.folder / "paper_figures", clone.folder / "paper_figures")
     planned = clone.planned()
     assert planned["simulate"] == SIMULATION_JOBS and planned["theory_branch"] == THEORY_JOBS
-    assert planned["figure2"] == planned["scorecard"] == 1
+    assert all(planned[name] == 1 for name in (*DRAWN, "agreement", "sweeps_agreement", "scorecard"))
 
 
 def test_tables_do_not_depend_on_the_number_of_jobs(pipeline):
     again = yaml.safe_load(yaml.safe_dump(pipeline.overlay)) | {"results": "again", "figures": "again/figures"}
-    result = pipeline.run(overlay=again, jobs=1)
+    landscape = "again/simulations/landscape.parquet"
+    result = pipeline.run("theory_map", "simulation_map", landscape, overlay=again, jobs=1)
     assert result.returncode == 0, result.stdout + result.stderr
-    for table in TABLES:
-        first, second = (pd.read_parquet(pipeline.folder / f / f"{table}.parquet") for f in ("results", "again"))
-        pd.testing.assert_frame_equal(first, second, check_exact=True)
+    made = list((pipeline.folder / "again").rglob("*.parquet"))
+    assert len(made) == 2 + 1 + 2
+    for path in made:
+        first = pd.read_parquet(pipeline.folder / "results" / path.relative_to(pipeline.folder / "again"))
+        pd.testing.assert_frame_equal(first, pd.read_parquet(path), check_exact=True)
+
+
+def test_figures_are_redrawn_from_the_tables_alone_with_equal_bytes(pipeline):
+    folder, kept = pipeline.folder / "paper_figures", pipeline.folder / "kept"
+    folder.rename(kept)
+    assert set(pipeline.planned()) == {*DRAWN, "agreement", "sweeps_agreement", "scorecard", "paper_figures", "all"}
+    result = pipeline.run("paper_figures")
+    assert result.returncode == 0, result.stdout + result.stderr
     for figure in FIGURES:
-        first, second = (pipeline.folder / folder / figure for folder in ("paper_figures", "again/figures"))
-        assert first.read_bytes() == second.read_bytes(), figure
+        assert (kept / figure).read_bytes() == (folder / figure).read_bytes(), figure
 
 
 def test_a_misspelt_key_ends_in_one_line_before_any_work(pipeline):

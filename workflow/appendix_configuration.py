@@ -93,6 +93,8 @@ def _refusals(where: str, experiment: dict, needs: Needs, reader: str) -> Iterat
         found = set(experiment.get(part, {}).get(key, ()))
         if not wanted <= found:
             yield f"{where}.{part}.{key}", sorted(found), f"a list with {', '.join(sorted(wanted))}, for {reader}"
+        elif wanted == RANDOM and found != wanted:
+            yield f"{where}.{part}.{key}", sorted(found), f"random alone, for {reader}"
     for key in needs.single:
         inside = key in ("d", "alphas")
         given = grid(runs["alphas"]) if key == "alphas" else runs["d"] if key == "d" else values(experiment, key)

@@ -25,6 +25,4 @@ def fixed_point_columns() -> dict:
     }
 
 
-FIXED_POINTS = Table(
-    "fixed_points", fixed_point_columns(), ["experiment", "omega", "sigma", "lam", "branch", "alpha"]
-)
+FIXED_POINTS = Table("fixed_points", fixed_point_columns(), ["experiment", "omega", "sigma", "lam", "branch", "alpha"])

@@ -32,8 +32,7 @@ def plane_through_minima(
     ----------
     task : tied, of rank 1 and teacher's rank 1.
     d, alpha, seed, root_seed : name the data set, as in `simulate`.
-    restarts : noisy positional starts; the lowest minimum with a larger share of Q along the encodings than along Q⋆
-        spans the plane.
+    restarts : noisy positional starts; the lowest minimum with m > θ/σ spans the plane.
     points : grid points a side.
 
     Returns
@@ -66,13 +65,11 @@ def plane_through_minima(
 
 def _minimum(trained: Trained, name: str, data: Dataset) -> np.ndarray:
     """The lowest minimum of a basin, (d,), with the sign of `plane_through_minima`."""
-    teacher = data.teacher_weights[:, 0] / np.linalg.norm(data.teacher_weights)
-    direction = {"positional": data.encodings[0], "semantic": teacher}
-    for place in trained.frame.train_loss.sort_values(kind="stable").index:
-        Q = trained.weights[place][:, 0]
-        along = {key: vector @ Q / np.linalg.norm(vector) for key, vector in direction.items()}
-        if max(along, key=lambda key: abs(along[key])) == name:
-            return Q * np.sign(along[name])
+    direction = {"positional": data.encodings[0], "semantic": data.teacher_weights[:, 0]}[name]
+    for row in trained.frame.sort_values("train_loss", kind="stable").itertuples():
+        if (row.m > row.theta / row.sigma) == (name == "positional"):
+            Q = trained.weights[row.Index][:, 0]
+            return Q * np.sign(direction @ Q)
     raise ArgumentError(f"seed: no start ended on the {name} side at α = {data.alpha:g}, allowed is one where some do")
 
 
