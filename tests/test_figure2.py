@@ -23,7 +23,7 @@ def tables():
         ]
     )  # fmt: skip
     run = {"d": 100, "alpha": 1.0, "omega": 0.3, "sigma": 0.5, "lam": 0.01, "seed": 0, "test_error": 1.0,
-           "m": 0.2, "theta": 0.1, "iterations": 5, "converged": True}  # fmt: skip
+           "m": 0.2, "theta": 0.05, "iterations": 5, "converged": True}  # fmt: skip
     runs = pd.DataFrame(
         [
             {**run, "experiment": "s", "start": start, "restart": 0, "train_loss": loss}

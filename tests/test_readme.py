@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import yaml
+from schemas.landscape import LANDSCAPE
 from schemas.scorecard import SCORECARD
 from scorecard import TABLES
 
@@ -11,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-TABLES = {**TABLES, "scorecard": SCORECARD}
+TABLES = {**TABLES, "scorecard": SCORECARD, "landscape": LANDSCAPE}
 
 
 def test_columns_are_those_of_the_schemas():
