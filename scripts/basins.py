@@ -23,18 +23,21 @@ PLAIN = {"alpha": "α", "d": "d", "start_std": "scale"}
 @click.command(help=__doc__)
 @click.option("--fixed-points", type=click.Path(), required=True)
 @click.option("--runs", type=click.Path(), required=True)
-@click.option("--informed", required=True, help="Experiment with theory and descent from both starts.")
+@click.option("--informed", required=True, help="Experiment with descent from both starts.")
+@click.option("--theory", "theory_name", required=True, help="Experiment with the fixed points.")
 @click.option("--adam", required=True, help="Experiment with random starts, the published protocol.")
 @click.option("--descent", required=True, help="Experiment with random starts by gradient descent.")
 @click.option("--shares", required=True, help="Experiment with random starts against α, d and the scale of the start.")
 @click.option("--pdf", type=click.Path(), required=True)
 @click.option("--png", type=click.Path(), required=True)
 @click.option("--caption", type=click.Path(), required=True)
-def main(fixed_points, runs, informed, adam, descent, shares, pdf, png, caption):
+def main(fixed_points, runs, informed, theory_name, adam, descent, shares, pdf, png, caption):
     table, theory = read_table(RUNS, runs), read_table(FIXED_POINTS, fixed_points)
-    ends = theory[(theory.experiment == informed) & theory.converged]
     table = table.assign(basin=basin(table))
-    clouds = {name: table[table.experiment == name] for name in (informed, adam, descent)}
+    alpha = table[table.experiment == adam].alpha.iloc[0]
+    here = table[table.alpha == alpha]
+    clouds = {name: here[here.experiment == name] for name in (informed, adam, descent)}
+    ends = theory[(theory.experiment == theory_name) & (theory.alpha == alpha) & theory.converged & ~theory.merged]
     counts = count_basins(table[table.experiment == shares])
     centre = central_values(counts, clouds[adam])
     use_style()

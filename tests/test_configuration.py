@@ -128,7 +128,7 @@ def test_paper_overlay_has_the_papers_grid_in_its_descent(config):
         ("experiments.sweep_lam.simulations.starts", ["noisy_positional"], ["lam.simulations.starts", "semantic"]),
         ("experiments.sweep_omega.theory.alphas", [1.0], ["sweep_omega.theory.alphas", "all α of the runs"]),
         ("experiments.basins.simulations.starts", ["random", "semantic"], ["basins.simulations.starts", "alone"]),
-        ("experiments.random_adam.lam", [0.1], ["random_adam.lam", "[0.1]", "[0.01]", "informed"]),
+        ("experiments.random_adam.lam", [0.1], ["random_adam.lam", "[0.1]", "[0.01]", "descent"]),
         ("experiments.rank2.baseline.seeds", 2, ["rank2.baseline", "'seeds': 2", "as in simulations"]),
         ("experiments.rank1.omega", [0.3], ["rank1.omega", "two values"]),
         ("experiments.second_A_lines.transitions.kinds", ["alpha_c"], ["second_A_lines.transitions.kinds", "alpha_l"]),

@@ -24,9 +24,9 @@ FIGURES = [
     *(f"{name}.{suffix}" for name in DRAWN for suffix in ("pdf", "png", "md")),
     *("agreement.md", "sweeps_agreement.md", "scorecard.md"),
 ]
-# Branches of slice, diagram, scaling, three sweeps, informed, positional_minima and second_A; data sets of slice, d of
-# scaling, and the eleven other experiments with simulations, three of them sweeps.
-THEORY_JOBS, SIMULATION_JOBS = 3 + 2 + 2 + 3 * 2 + 2 + 1 + 2, 2 + 3 + 14
+# Branches of slice, diagram, scaling, three sweeps, positional_minima and second_A; data sets of slice, d of
+# scaling, and the ten other experiments with simulations, three of them sweeps.
+THEORY_JOBS, SIMULATION_JOBS = 3 + 2 + 2 + 3 * 2 + 1 + 2, 2 + 3 + 13
 
 
 class Pipeline:
@@ -86,7 +86,7 @@ def test_every_job_leaves_a_log_and_a_benchmark(pipeline):
 def test_runs_table_holds_the_grid(pipeline):
     runs = pd.read_parquet(pipeline.folder / "results/simulations/runs.parquet")
     sizes = {
-        **{"slice": 12, "restarts": 4, "descent": 4, "diagram": 16, "scaling": 18, "informed": 4, "basins": 4},
+        **{"slice": 12, "restarts": 4, "descent": 4, "diagram": 16, "scaling": 18, "basins": 4},
         **{"sweep_omega": 6, "sweep_sigma": 6, "sweep_lam": 6, "random_adam": 2, "random_descent": 2},
         **{"positional_minima": 4, "second_A": 16, "rank2": 8, "rank1": 8},
     }

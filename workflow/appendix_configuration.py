@@ -36,9 +36,8 @@ NEEDS = {
     ("sizes", "scaling"): Needs(
         ("theory", "simulations"), BOTH | NOISY, BOTH, single=("omega", "sigma", "lam", "alphas"), theory=True
     ),
-    ("basins", "informed"): Needs(
-        ("theory", "simulations"), BOTH, BOTH, single=("omega", "sigma", "lam", "d", "alphas"), theory=True
-    ),
+    ("basins", "informed"): Needs(("simulations",), BOTH),
+    ("basins", "theory"): Needs(("theory",), branches=BOTH, single=("omega", "sigma", "lam")),
     ("basins", "adam"): Needs(("simulations",), RANDOM, single=("omega", "sigma", "lam", "d", "alphas")),
     ("basins", "descent"): Needs(("simulations",), RANDOM, single=("omega", "sigma", "lam", "d", "alphas")),
     ("basins", "shares"): Needs(("simulations",), RANDOM, single=("omega", "sigma", "lam")),
@@ -72,6 +71,7 @@ def appendix_refusals(figures: dict, experiments: dict) -> Iterator[tuple[str, o
             yield key, repr(name), f"an experiment with a part {missing[0]}"
             return
         yield from _refusals(f"experiments.{name}", experiments[name], needs, key)
+    yield from _common_alpha(figures["basins"], experiments)
     for figure, parameters in ALIKE.items():
         first, *others = (experiments[name] for name in figures[figure].values())
         names = list(figures[figure].values())
@@ -80,6 +80,16 @@ def appendix_refusals(figures: dict, experiments: dict) -> Iterator[tuple[str, o
                 if other.get(parameter) != first.get(parameter):
                     allowed = f"{first.get(parameter)}, as in {names[0]}, for appendix.{figure}"
                     yield f"experiments.{name}.{parameter}", other.get(parameter), allowed
+
+
+def _common_alpha(names: dict, experiments: dict) -> Iterator[tuple[str, object, str]]:
+    """The single runs of the basins are shown at the α of the random starts, beside theory there."""
+    (alpha,) = grid(experiments[names["adam"]]["simulations"]["alphas"])
+    for role, part in (("informed", "simulations"), ("descent", "simulations"), ("theory", "theory")):
+        alphas = grid(experiments[names[role]][part]["alphas"])
+        if alpha not in alphas:
+            where, allowed = f"experiments.{names[role]}.{part}.alphas", f"a grid with {alpha:g}, for appendix.basins"
+            yield where, alphas, allowed
 
 
 def _refusals(where: str, experiment: dict, needs: Needs, reader: str) -> Iterator[tuple[str, object, str]]:
