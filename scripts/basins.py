@@ -37,7 +37,7 @@ def main(fixed_points, runs, informed, theory_name, adam, descent, shares, pdf, 
     alpha = table[table.experiment == adam].alpha.iloc[0]
     here = table[table.alpha == alpha]
     clouds = {name: here[here.experiment == name] for name in (informed, adam, descent)}
-    ends = theory[(theory.experiment == theory_name) & (theory.alpha == alpha) & theory.converged & ~theory.merged]
+    ends = minima(theory[(theory.experiment == theory_name) & (theory.alpha == alpha)])
     counts = count_basins(table[table.experiment == shares])
     centre = central_values(counts, clouds[adam])
     use_style()
@@ -56,7 +56,12 @@ def main(fixed_points, runs, informed, theory_name, adam, descent, shares, pdf, 
         axis.set_title(f"({letter}) {axis.get_title()}", loc="left", fontsize="medium")
         axis.set_title("")
     save(figure, pdf, png)
-    save_caption(caption, caption_of(list(clouds.values()), counts, centre))
+    save_caption(caption, caption_of(list(clouds.values()), ends, table[table.experiment == shares], counts, centre))
+
+
+def minima(points: pd.DataFrame) -> pd.DataFrame:
+    """The semantic and the positional fixed point, where they converged and exist."""
+    return points[points.branch.isin(["semantic", "positional"]) & points.converged & ~points.merged]
 
 
 def draw_cloud(axis, runs: pd.DataFrame, ends: pd.DataFrame):
@@ -120,33 +125,38 @@ def shares_of(runs: pd.DataFrame) -> str:
     return ", ".join(words)
 
 
-def caption_of(clouds: list[pd.DataFrame], counts: pd.DataFrame, centre: dict) -> str:
+def caption_of(clouds: list[pd.DataFrame], ends, swept, counts: pd.DataFrame, centre: dict) -> str:
     informed, adam, descent = clouds
     first, started = informed.iloc[0], adam.iloc[0]
     both = adam.set_index("seed").basin.to_frame("adam").join(descent.set_index("seed").basin.rename("descent"))
     both = both.dropna()
-    same = f"{int((both.adam == both.descent).sum())} of {len(both)}"
+    finished = set(adam.seed[adam.converged]) & set(descent.seed[descent.converged])
+    both = both[both.index.isin(finished)]
+    same = f"of the {len(both)} data sets on which both converged {int((both.adam == both.descent).sum())}"
     kept = informed.basin == informed.start
+    hollow = ", ".join(f"{int((~cloud.converged).sum())} of {len(cloud)}" for cloud in clouds)
+    algorithms = {key: ALGORITHM[runs.optimizer.iloc[0]] for key, runs in (("b", adam), ("c", descent), ("d", swept))}
     return f"""**Basins.** (a–c) Overlaps of single runs at α = {first.alpha:g}, ω = {first.omega:g}, σ =
 {first.sigma:g},
-λ = {first.lam:g}; stars: the two fixed points of the state evolution; colour and marker: where a run ended; hollow:
-gradient norm above the tolerance. (a) {ALGORITHM[first.optimizer].capitalize()}, {int(first.iterations)} steps, d =
-{first.d},
-from both informed starts on n = {informed.seed.nunique()} data sets; {int(kept.sum())} of {len(kept)} stay in the basin
-of their start. (b) Random starts, entries {started.start_std:g}·N(0, 1), Adam, {int(started.iterations)} steps,
-d = {started.d}, one start on each of n = {len(adam)} data sets: {shares_of(adam)}. (c) The same starts and
-data by gradient descent, {int(descent.iterations.iloc[0])} steps: {shares_of(descent)}; {same} end in the same basin
-with both.
+λ = {first.lam:g}; stars: the {len(ends)} fixed points (semantic, positional) of the state evolution; colour and marker:
+where a run ended; hollow: gradient norm above the tolerance ({hollow} in a, b, c). (a)
+{ALGORITHM[first.optimizer].capitalize()}, {int(first.iterations)} steps, d = {first.d}, from both informed starts on
+n = {informed.seed.nunique()} data sets; {int(kept.sum())} of {len(kept)} stay in the basin of their start. (b) Random
+starts, entries {started.start_std:g}·N(0, 1), {algorithms["b"]}, {int(started.iterations)} steps, d = {started.d}, one
+start on each of n = {len(adam)} data sets: {shares_of(adam)}. (c) The same starts and data by {algorithms["c"]},
+{int(descent.iterations.iloc[0])} steps: {shares_of(descent)}; {same} end in the same
+basin.
 
 (d–f) Share of random starts that end in each basin against α, d and the scale of the start's entries, minimised by
-L-BFGS, one start on each of n = {int(counts.total.min())} data sets, so that runs are independent. Grey bands mark the
-values that the other panels keep fixed, α = {centre["alpha"]:g}, d = {centre["d"]:g} and scale
-{centre["start_std"]:g}. Error bars: exact binomial intervals (Clopper–Pearson) of {100 * CONFIDENCE:.0f} %.
+{algorithms["d"]}, one start on each of n = {int(counts.total.min())} data sets; runs of a point are independent of one
+another, while the points of (f) share data and noise. {int((~swept.converged).sum())} of these runs did not converge.
+Grey bands mark the values that the other panels keep fixed, α = {centre["alpha"]:g}, d = {centre["d"]:g} and scale
+{centre["start_std"]:g}; data and starts there are among those of (b). Error bars: exact binomial intervals
+(Clopper–Pearson) of {100 * CONFIDENCE:.0f} %.
 
 Rule: a run is positional where m > θ/σ (below the dashed line in a–c), that is where place moves the fields
 z_ℓ = Q·(x_ℓ+p_ℓ)/√d more than the teacher's field does, semantic where not, and neither where both parts are less than
-{LEAST_MULTIPLE:g} times what a random Q of the same norm has by chance. The basin that a start
-falls into depends on the algorithm: the shares in (d–f) are those of L-BFGS.
+{LEAST_MULTIPLE:g} times what a random Q of the same norm has by chance.
 """
 
 

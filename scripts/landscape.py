@@ -111,11 +111,12 @@ def caption_of(planes: dict) -> str:
 positional
 minimum, the semantic minimum and the origin; d = {first.d}, ω = {first.omega:g}, σ = {first.sigma:g},
 λ = {first.lam:g}. Above: contours; u = e₁·Q/√d along the positional minimum, v = e₂·Q/√d orthogonal to it towards the
-semantic one; the minima, found in all d dimensions (L-BFGS from a semantic start and from several noisy positional
-starts, of which the
-lowest counts), and their mirror images −Q; the lower one is filled. Levels are not equidistant. Below: the smallest
-value on each ray from the origin, with the heights of the minima dotted: the ridge between them in this plane is an
-upper bound of the barrier. No error bars: this is one landscape, not an average.
+semantic one; the minima, found in all d dimensions (L-BFGS; the lowest on either side of m = θ/σ from a
+semantic and several noisy positional starts), and their mirror images −Q; the lower one is filled. Levels are not
+equidistant. Below: the smallest
+value on each ray from the origin, with the heights of the minima dotted; where the place of that value moves
+continuously with the angle, its largest value between the minima is the barrier within the plane. No error bars:
+this is one landscape, not an average.
 
 In units of 10⁻³: {"; ".join(words)}.
 """

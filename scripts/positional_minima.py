@@ -13,6 +13,7 @@ from selection import on_positional_side
 from style import TEXT_WIDTH, save, save_caption, use_style
 from tables import read_table
 
+from solvable_attention.errors import ArgumentError
 from solvable_attention.finite_d import encoding_term_at
 from solvable_attention.task import TeacherStudent
 
@@ -32,7 +33,17 @@ def main(fixed_points, runs, minima, pdf, png, caption):
     table = table[table.experiment == minima]
     theory = theory[(theory.experiment == minima) & (theory.branch == "positional")].set_index("alpha")
     inside = table[on_positional_side(table)]
-    lowest = lowest_of_k(scaled(inside))
+    lost = sorted(set(table.d) - set(inside.d))
+    if lost:
+        raise ArgumentError(
+            f"minima: no run of {minima!r} at d = {lost[0]} ended with m > θ/σ, allowed is one at least"
+        )
+    if not (theory.converged & ~theory.merged).reindex(table.alpha.unique(), fill_value=False).all():
+        raise ArgumentError(
+            f"minima: theory of {minima!r} lacks a positional branch at an α, allowed are α that have one"
+        )
+    table_of_k = lowest_of_k(scaled(inside))
+    lowest = summary_of(table_of_k, scaled(inside))
     alphas = sorted(table.alpha.unique())
     use_style()
     size = (TEXT_WIDTH, 0.35 + 1.95 * len(alphas))
@@ -50,7 +61,7 @@ def main(fixed_points, runs, minima, pdf, png, caption):
     axes[-1, 0].set_xlabel(NUMBERS["m"])
     axes[0, 0].legend(fontsize="x-small")
     save(figure, pdf, png)
-    save_caption(caption, caption_of(table, inside, lowest, theory))
+    save_caption(caption, caption_of(table, inside, table_of_k, lowest, theory))
 
 
 def scaled(frame: pd.DataFrame) -> pd.DataFrame:
@@ -60,25 +71,27 @@ def scaled(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def lowest_of_k(runs: pd.DataFrame) -> pd.DataFrame:
-    """Expected numbers of the run of lowest loss among k of a data set's starts, by (d, alpha, k), mean and error.
+    """Expected numbers of the run of lowest loss among k of a data set's starts, a row for each (k, d, alpha, seed).
 
     Of N runs sorted by loss, the i-th (from 0) is the lowest of a random k with probability C(N−1−i, k−1)/C(N, k).
-    What ‖Q⋆‖²/d explains is taken off, data set by data set, and the encodings' part of ε_t.
     """
     rows = []
     for (d, alpha, seed), group in runs.groupby(["d", "alpha", "seed"]):
         values = group.sort_values("train_loss", kind="stable")[list(NUMBERS)].to_numpy()
+        variance = group.teacher_variance.iloc[0]
         for k in range(1, len(values) + 1):
             expected = dict(zip(NUMBERS, chances(len(values), k) @ values, strict=True))
-            variance = group.teacher_variance.iloc[0]
             rows.append({"k": k, "d": d, "alpha": alpha, "seed": seed, "variance": variance, **expected})
     table = pd.DataFrame(rows)
     # Every k needs all data sets, or the means along k are those of different ones.
     reach = table.groupby(["d", "alpha", "seed"]).k.max().groupby("alpha").min()
-    table = table[table.k <= table.alpha.map(reach)]
-    groups = at_unit_teacher(table).groupby(["k", "d", "alpha"])[list(NUMBERS)]
-    parts = {"mean": groups.mean(), "error": groups.std(ddof=1) / np.sqrt(groups.count())}
-    summary = pd.concat(parts, axis=1).swaplevel(axis=1)
+    return table[table.k <= table.alpha.map(reach)]
+
+
+def summary_of(table: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Mean and standard error over data sets, by (k, d, alpha), at ‖Q⋆‖²/d = 1 and less the encodings' part of ε_t."""
+    parts = {number: at_unit_teacher(table, number) for number in NUMBERS}
+    summary = pd.concat(parts, axis=1)
     first = runs.iloc[0]
     task = TeacherStudent(first.omega, first.sigma, first.lam)
     means = runs.groupby(["d", "alpha"])[["q", "m", "theta"]].mean()
@@ -88,18 +101,33 @@ def lowest_of_k(runs: pd.DataFrame) -> pd.DataFrame:
     return summary
 
 
-def at_unit_teacher(table: pd.DataFrame) -> pd.DataFrame:
-    """The numbers less what ‖Q⋆‖²/d, of mean 1, explains: one relative slope for each α, k and number, common to all
-    d."""
-    means = table.groupby(["k", "d", "alpha"])[[*NUMBERS, "variance"]].transform("mean")
-    x, place = table.variance - means.variance, [table.k, table.alpha]
-    square = (x**2).groupby(place).transform("sum")
-    adjusted = table.copy()
-    for number in NUMBERS:
-        relative = table[number] / means[number] - 1
-        slope = (relative * x).groupby(place).transform("sum") / square
-        adjusted[number] = table[number] - means[number] * slope * (table.variance - 1)
-    return adjusted
+def at_unit_teacher(table: pd.DataFrame, number: str) -> pd.DataFrame:
+    """Mean of a number at ‖Q⋆‖²/d = 1, and its standard error, by (k, d, alpha).
+
+    The relative slope on ‖Q⋆‖²/d is common to all d of one α and k. The error holds the scatter at that d, the slope's
+    degree of freedom and the slope's own error times the distance of the mean from 1; NaN without freedom.
+    """
+    key, place = ["k", "d", "alpha"], ["k", "alpha"]
+    data = table.assign(x=table.variance, y=table[number])
+    mean = data.groupby(key)[["x", "y"]].transform("mean")
+    x, y = data.x - mean.x, data.y / mean.y - 1
+    pooled = pd.DataFrame({"xx": x * x, "xy": x * y, "yy": y * y, "one": 1.0}).groupby([data.k, data.alpha]).sum()
+    freedom = pooled.one - data.groupby(key).size().groupby(place).size() - 1
+    slope = pooled.xy / pooled.xx
+    scatter = ((pooled.yy - slope * pooled.xy) / freedom.where(freedom > 0)).clip(lower=0)
+    groups = data.groupby(key)
+    result = groups[["x", "y"]].mean()
+    at = [result.index.get_level_values(name) for name in place]
+    slope_at, error_at, freedom_at = (values.loc[list(zip(*at, strict=True))].to_numpy() for values in (
+        slope, np.sqrt(scatter / pooled.xx), freedom))  # fmt: skip
+    residual = data.assign(
+        square=(mean.y * (y - slope.loc[list(zip(data.k, data.alpha, strict=True))].to_numpy() * x)) ** 2
+    )
+    size = groups.size()
+    used = np.where(freedom_at > 0, (freedom_at + 1) / np.maximum(freedom_at, 1), np.nan)
+    variance = residual.groupby(key).square.sum() / (size - 1) / size * used
+    far = result.y * error_at * (result.x - 1)
+    return pd.DataFrame({"mean": result.y * (1 - slope_at * (result.x - 1)), "error": np.sqrt(variance + far**2)})
 
 
 def chances(total: int, k: int) -> np.ndarray:
@@ -132,10 +160,22 @@ def draw_lowest(axis, lowest: pd.DataFrame, alpha: float, number: str, point: pd
         low, high = line["mean"] - line.error, line["mean"] + line.error
         axis.plot(line.index, line["mean"], color=colour, lw=1.1)
         axis.fill_between(line.index, low, high, color=colour, alpha=0.2, lw=0)
+    most = lowest.index.get_level_values("k").max()
+    ticks = [k for k in (1, 2, 4, 8, 16, 32, 64) if k <= most]
     axis.set(xscale="log", ylabel=NUMBERS[number])
+    axis.set_xticks(ticks, [str(k) for k in ticks])
+    axis.minorticks_off()
 
 
-def caption_of(table, inside, lowest: pd.DataFrame, theory: pd.DataFrame) -> str:
+def falls(table_of_k: pd.DataFrame, d: int, alpha: float) -> tuple[float, float]:
+    """How much ε_t falls from one start to all, in per cent, data set by data set: mean and standard error."""
+    here = table_of_k[(table_of_k.d == d) & (table_of_k.alpha == alpha)].pivot(
+        index="seed", columns="k", values="train_loss")  # fmt: skip
+    fall = 100 * (1 - here[here.columns.max()] / here[1])
+    return float(fall.mean()), float(fall.std(ddof=1) / np.sqrt(len(fall)))
+
+
+def caption_of(table, inside, table_of_k, lowest: pd.DataFrame, theory: pd.DataFrame) -> str:
     first, gaps = table.iloc[0], []
     most = lowest.index.get_level_values("k").max()
     exact = scaled(theory.reset_index()).set_index("alpha")
@@ -147,7 +187,8 @@ def caption_of(table, inside, lowest: pd.DataFrame, theory: pd.DataFrame) -> str
             relative = [f"{100 * (mean.loc[k] / exact.loc[alpha, number] - 1):+.1f}" for k in (1, mean.index.max())]
             bar = 100 * error.iloc[-1] / exact.loc[alpha, number]
             words.append(f"{PLAIN[number]} {' → '.join(relative)} ± {bar:.1f} %")
-        gaps.append(f"α = {alpha:g}, d = {d}: {', '.join(words)}")
+        fall, bar = falls(table_of_k, d, alpha)
+        gaps.append(f"α = {alpha:g}, d = {d}: {', '.join(words)}; ε_t falls by {fall:.2f} ± {bar:.2f} %")
     restarts, seeds = table.restart.nunique(), table.seed.nunique()
     sizes = ", ".join(str(d) for d in sorted(table.d.unique()))
     return f"""**Positional minima.** ω = {first.omega:g}, σ = {first.sigma:g}, λ = {first.lam:g}, d = {sizes};
@@ -156,9 +197,10 @@ n = {seeds} data sets, minimised by L-BFGS; {int((~table.converged).sum())} of {
 {len(table) - len(inside)} left the positional side (m < θ/σ) and are not counted. Left: m
 and q of the single minima, stars: state evolution. Then loss, m and q of the lowest of k starts, averaged over the
 choice of the k and over data sets; what ‖Q⋆‖²/d explains and, in ε_t, the term of the encodings are taken off. Bands:
-standard error over data sets. Dashed: the positional fixed point, which describes the lowest minimum of the basin.
+standard error over data sets. Dashed: the positional fixed point, which theory takes for the lowest minimum.
 
-Gap to theory of one start → of the lowest of all (at most {most}), ± standard error: {"; ".join(gaps)}.
+Gap to theory of one start → of the lowest of all (at most {most}), ± standard error of the latter, and the fall of ε_t
+from the one to the other on the same data, ± its standard error: {"; ".join(gaps)}.
 """
 
 

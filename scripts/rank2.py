@@ -10,7 +10,8 @@ from diagram import LABEL, SCALE, image, lines, nice_limit, one_task_a_point
 from schemas.linear import LINEAR
 from schemas.runs import RUNS
 from schemas.transitions import TRANSITIONS
-from style import TEXT_WIDTH, draw_map, draw_transition, save, save_caption, use_style
+from selection import on_positional_side
+from style import TEXT_WIDTH, draw_map, draw_transition, mark_open, save, save_caption, use_style
 from tables import read_table
 
 
@@ -27,6 +28,10 @@ from tables import read_table
 def main(transitions, runs, linear, rank2, rank1, lines_name, pdf, png, caption):
     table, fits = read_table(RUNS, runs), read_table(LINEAR, linear)
     students = {rank: one_task_a_point(table, name, "appendix.rank2") for rank, name in ((2, rank2), (1, rank1))}
+    ends = {
+        rank: paired_gains(runs[runs.alpha == runs.alpha.max()], fits[fits.experiment == runs.experiment.iloc[0]])
+        for rank, runs in students.items()
+    }
     gains = {rank: gain_map(ends, fits[fits.experiment == ends.experiment.iloc[0]]) for rank, ends in students.items()}
     drawn = lines(one_task_a_point(read_table(TRANSITIONS, transitions), lines_name, "appendix.rank2.lines"))
     limit = nice_limit(*(gain.gain for gain in gains.values()))
@@ -34,8 +39,7 @@ def main(transitions, runs, linear, rank2, rank1, lines_name, pdf, png, caption)
     figure, axes = plt.subplots(1, 3, figsize=(TEXT_WIDTH, 2.4), layout="constrained", width_ratios=[1.12, 1.12, 1])
     for axis, (rank, gain) in zip(axes, gains.items(), strict=False):
         draw_map(axis, image(SCALE * gain.gain), limit, LABEL["gain"])
-        lost = gain[gain.open > 0].reset_index()
-        axis.scatter(lost.alpha, lost.omega, marker="x", s=7, lw=0.6, color="black")
+        mark_open(axis, gain)
         frame = axis.get_xlim(), axis.get_ylim()
         draw_transition(axis, drawn["alpha_l"], "alpha_l", label=r"$\alpha_l$, rank 1")
         axis.set(xlim=frame[0], ylim=frame[1])
@@ -45,14 +49,19 @@ def main(transitions, runs, linear, rank2, rank1, lines_name, pdf, png, caption)
     for axis, letter in zip(axes, "abc", strict=True):
         axis.set_title(f"({letter})", loc="left", fontsize="medium")
     save(figure, pdf, png)
-    save_caption(caption, caption_of(students, gains))
+    save_caption(caption, caption_of(students, gains, ends))
+
+
+def paired_gains(runs: pd.DataFrame, fits: pd.DataFrame) -> pd.DataFrame:
+    """The runs with their gain, ε_lin − ε_g on the data of the run."""
+    key = ["omega", "alpha", "seed"]
+    joined = runs.merge(fits[[*key, "test_error"]], on=key, suffixes=("", "_linear"), validate="one_to_one")
+    return joined.assign(gain=joined.test_error_linear - joined.test_error)
 
 
 def gain_map(runs: pd.DataFrame, fits: pd.DataFrame) -> pd.DataFrame:
     """By (ω, α): mean and standard error over runs of ε_lin − ε_g on common data, and runs that did not converge."""
-    key = ["omega", "alpha", "seed"]
-    joined = runs.merge(fits[[*key, "test_error"]], on=key, suffixes=("", "_linear"))
-    joined["gain"] = joined.test_error_linear - joined.test_error
+    joined = paired_gains(runs, fits)
     groups = joined.groupby(["omega", "alpha"])
     error = groups.gain.std(ddof=1) / np.sqrt(groups.gain.count())
     return pd.DataFrame({"gain": groups.gain.mean(), "error": error, "open": (~joined.converged).groupby(
@@ -78,10 +87,11 @@ def draw_overlaps(axis, students: dict[int, pd.DataFrame]):
     axis.legend(fontsize="small")
 
 
-def caption_of(students: dict[int, pd.DataFrame], gains: dict[int, pd.DataFrame]) -> str:
+def caption_of(students: dict[int, pd.DataFrame], gains: dict[int, pd.DataFrame], gains_at_the_end: dict) -> str:
     runs = students[2]
-    late = {rank: gain[gain.index.get_level_values("alpha") == runs.alpha.max()] for rank, gain in gains.items()}
-    better = {rank: f"{int((part.gain > 0).sum())} of {len(part)}" for rank, part in late.items()}
+    last = {rank: ends[ends.alpha == ends.alpha.max()] for rank, ends in students.items()}
+    place, least = on_positional_side(last[1]), [(last[2][n] / last[2].sigma ** 2).min() for n in ("m", "theta")]
+    wins = {rank: f"{int((part.gain > 0).sum())} of {len(part)}" for rank, part in gains_at_the_end.items()}
     lost = {rank: f"{int((~ends.converged).sum())} of {len(ends)}" for rank, ends in students.items()}
     return f"""**Rank 2.** Test error of the linear positional baseline minus that of attention trained from a random
 start
@@ -95,9 +105,9 @@ rank 2,
 {lost[1]} at rank 1). Dashed: theory's α_l of a student of rank 1, above which its semantic minimum beats the baseline.
 (c) Overlaps of the single runs at the largest α, α = {runs.alpha.max():g}: rank 2 filled, rank 1 open.
 
-At that α rank 2 beats the baseline at {better[2]} values of ω and rank 1 at {better[1]}: a student of rank 1 must
-choose between
-place and content, and from a random start often chooses place; one of rank 2 holds both.
+At that α {wins[2]} runs of rank 2 and {wins[1]} of rank 1 beat the baseline on their data. There {int(place.sum())}
+of {len(place)} runs of rank 1 end on the positional side (m > θ/σ); the smallest
+overlaps of the runs of rank 2 are m/σ² = {least[0]:.2f} and θ/σ² = {least[1]:.2f}: each holds both.
 """
 
 

@@ -4,7 +4,7 @@ import click
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from cli import run
+from cli import Matrix, run
 from diagram import LABEL, QUANTITIES, SCALE, image, lines, nice_limit, one_task_a_point, run_maps, theory_maps
 from schemas.fixed_points import FIXED_POINTS
 from schemas.linear import LINEAR
@@ -25,10 +25,11 @@ OVERLAPS = {"m": (r"$m/\sigma^2$", "--", "s"), "theta": (r"$\theta/\sigma^2$", "
 @click.option("--linear", type=click.Path(), required=True)
 @click.option("--diagram", required=True, help="Experiment with theory, runs and baseline on one grid (α, ω).")
 @click.option("--lines", "lines_name", required=True, help="Experiment with transitions.")
+@click.option("--A", "A", type=Matrix(), required=True, help="Positional matrix of both.")
 @click.option("--pdf", type=click.Path(), required=True)
 @click.option("--png", type=click.Path(), required=True)
 @click.option("--caption", type=click.Path(), required=True)
-def main(fixed_points, transitions, runs, linear, diagram, lines_name, pdf, png, caption):
+def main(fixed_points, transitions, runs, linear, diagram, lines_name, A, pdf, png, caption):
     where = "appendix.second_A.diagram"
     runs, linear, points = (
         one_task_a_point(read_table(table, path), diagram, where)
@@ -59,7 +60,7 @@ def main(fixed_points, transitions, runs, linear, diagram, lines_name, pdf, png,
     for axis, title in zip(axes[0], ("theory", f"runs, $d = {runs.d.iloc[0]}$", rf"$\omega = {omega:g}$"), strict=True):
         axis.set_title(title, fontsize="medium")
     save(figure, pdf, png)
-    save_caption(caption, caption_of(points, runs, theory, mean, omega))
+    save_caption(caption, caption_of(A, points, runs, theory, mean, omega))
 
 
 def middle(omegas: pd.Series) -> float:
@@ -85,11 +86,11 @@ def draw_fate(axis, points: pd.DataFrame, runs: pd.DataFrame):
 
 
 def draw_losses(axis, points: pd.DataFrame, runs: pd.DataFrame):
-    """Training loss of the uninformative point minus that of the semantic branch, and of the runs from both starts."""
+    """Training loss of the positional branch, or the point it has merged into, less that of the semantic one."""
     curves = {b: g.set_index("alpha").sort_index() for b, g in points.groupby("branch")}
     gap = SCALE * (curves["positional"].train_loss - curves["semantic"].train_loss)
     known = curves["positional"].converged & curves["semantic"].converged
-    axis.plot(gap.index, gap.where(known), color="black", lw=1, label="theory, positional branch")
+    axis.plot(gap.index, gap.where(known), color="black", lw=1, label="theory, positional (merged: $m=0$)")
     loss = {s: g.set_index(["alpha", "seed"]).train_loss for s, g in runs.groupby("start")}
     summary = mean_and_error(SCALE * (loss["positional"] - loss["semantic"]))
     style = {"fmt": "s", "ms": 2.8, "color": POSITIONAL, "mew": 0.7, "elinewidth": 0.7}
@@ -99,33 +100,37 @@ def draw_losses(axis, points: pd.DataFrame, runs: pd.DataFrame):
     axis.legend(fontsize="x-small", loc="upper left")
 
 
-def caption_of(points, runs, theory, mean, omega: float) -> str:
+def caption_of(A, points, runs, theory, mean, omega: float) -> str:
     positional = points[(points.branch == "positional") & points.converged]
     there = positional[~positional.merged]
     where = f", all at ω ≤ {there.omega.max():g}" if len(there) else ""
-    start = runs[runs.start == "positional"]
-    last = start[start.alpha == start.alpha.max()]
-    m, theta = (last[name].mean() / last.sigma.iloc[0] ** 2 for name in ("m", "theta"))
-    ends = f"m/σ² = {m:.3f}, θ/σ² = {theta:.3f}"
-    return f"""**Second A.** Maps for a positional matrix A whose rows prefer the other token, σ =
-{runs.sigma.iloc[0]:g},
-λ = {runs.lam.iloc[0]:g}. Above: training loss from the semantic minus that from the positional start; below: test error
-of the linear baseline minus that of the minimum of smaller training loss; left: state evolution, centre: minimisers
-(L-BFGS) at d = {runs.d.iloc[0]}, mean over n = {int(mean.seeds.min())} data sets that all ω and both starts share, less
-what ‖Q⋆‖²/d explains. Grey cells: theory did not converge ({int((~theory.known).sum())}); crosses: cells with runs that
-did not converge ({int((mean.open > 0).sum())}). Lines: transitions by root search; thin contours: zero.
+    return f"""**Second A.** Maps for A = {rows_of(A)}, σ = {runs.sigma.iloc[0]:g}, λ = {runs.lam.iloc[0]:g}. Above:
+training loss from the semantic minus that from the positional start; below: test error of the linear baseline minus
+that of the minimum of smaller training loss; left: state evolution, centre: minimisers at d = {runs.d.iloc[0]}, mean
+over n = {int(mean.seeds.min())} data sets that all ω and both starts share, less what ‖Q⋆‖²/d explains. Grey cells:
+theory did not converge ({int((~theory.known).sum())}); crosses: cells with runs that did not converge
+({int((mean.open > 0).sum())}). Lines: transitions by root search; thin contours: zero.
 
-Tied attention of rank 1 has S_11 + S_22 ≥ 1, with equality for equal fields, whereas A has less: place alone cannot
-produce A, and m > 0 helps only where the teacher's mean attention (1−ω) E softmax + ω A still prefers the own token.
+Tied attention of rank 1 has S_11 + S_22 ≥ 1, with equality for equal fields, while A_11 + A_22 = {A[0][0] + A[1][1]:g}.
 In theory the positional branch exists at {len(there)} of the {len(positional)} points where it converged (dots){where};
 elsewhere it is merged into the uninformative point (m = θ = 0), which the left maps then show in its place.
 
 Right: ω = {omega:g}; overlaps of both branches (lines) and of runs from both starts (symbols), and the training loss of
-the positional branch and of the runs from a positional start relative to the semantic minimum. Error bars: standard
-error over data sets. Where theory has no positional minimum, runs from a positional start keep m > 0 in a rough
-landscape at small α, and go over to the semantic minimum at large α: at the largest they end at {ends} on average over
-all ω.
+the positional branch, or of the uninformative point where it has merged, and of the runs from a positional start,
+relative to the semantic minimum. Error bars: standard error over data sets. At the largest α the
+runs from a positional start have, on average, m/σ² and θ/σ² of {fates(runs)}.
 """
+
+
+def rows_of(A) -> str:
+    return "[" + ", ".join("[" + ", ".join(f"{value:g}" for value in row) + "]" for row in A) + "]"
+
+
+def fates(runs: pd.DataFrame) -> str:
+    """Mean overlaps of the runs from a positional start at the largest α, by ω."""
+    last = runs[(runs.start == "positional") & (runs.alpha == runs.alpha.max())]
+    means = last[["m", "theta"]].div(last.sigma**2, axis=0).groupby(last.omega).mean()
+    return "; ".join(f"ω = {row.Index:g}: {row.m:.2f}, {row.theta:.2f}" for row in means.itertuples())
 
 
 if __name__ == "__main__":

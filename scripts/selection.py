@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 LEAST_FREEDOM = 8
-LEAST_MULTIPLE = 3.0  # of what a random direction has by chance
+LEAST_MULTIPLE = 2.0  # of what a random direction has by chance
 
 
 def fields(runs: pd.DataFrame) -> pd.DataFrame:

@@ -29,7 +29,10 @@ LEAST_SIZE = 50  # smaller d are drawn, but higher orders in 1/d rule there and 
 
 @dataclass(frozen=True)
 class Fit:
-    """limit + slope/d^power with standard errors; chi_square over its degrees of freedom."""
+    """limit + slope/d^power; chi_square of `freedom` degrees.
+
+    Errors are those of the points, enlarged by √(chi_square/freedom) where that exceeds 1.
+    """
 
     limit: float
     limit_error: float
@@ -73,7 +76,7 @@ def main(fixed_points, runs, scaling, pdf, png, caption):
     axes[0, 0].legend(fontsize="x-small")
     axes[1, 0].legend(fontsize="x-small")
     save(figure, pdf, png)
-    save_caption(caption, caption_of(kinds, theory, fits, restarts))
+    save_caption(caption, caption_of(table, kinds, theory, fits, restarts))
 
 
 def draw_panel(axis, kinds: dict, point: pd.Series, branch: str, number: str, restarts: int) -> Fit | None:
@@ -117,14 +120,15 @@ def fit_of(summary: pd.DataFrame, vanishing: bool) -> Fit | None:
     model = (lambda d, c, p: c * d**-p) if vanishing else (lambda d, c, v: v + c / d)
     start = (value[0] * d[0] ** 0.5, 0.5) if vanishing else (0.0, value[-1])
     best, covariance = curve_fit(model, d, value, start, error, absolute_sigma=True)
-    chi_square, spread = float(np.sum(((value - model(d, *best)) / error) ** 2)), np.sqrt(np.diag(covariance))
+    chi_square, freedom = float(np.sum(((value - model(d, *best)) / error) ** 2)), len(used) - 2
+    spread = np.sqrt(np.diag(covariance) * max(1.0, chi_square / freedom))
     (limit, limit_error), (power, power_error) = ((0.0, 0.0), (best[1], spread[1]))
     if not vanishing:
         (limit, limit_error), (power, power_error) = (best[1], spread[1]), (1.0, 0.0)
-    return Fit(limit, limit_error, best[0], spread[0], power, power_error, chi_square, len(used) - 2)
+    return Fit(limit, limit_error, best[0], spread[0], power, power_error, chi_square, freedom)
 
 
-def caption_of(kinds: dict, theory: pd.DataFrame, fits: dict, restarts: int) -> str:
+def caption_of(table, kinds: dict, theory: pd.DataFrame, fits: dict, restarts: int) -> str:
     point, d = theory.iloc[0], sorted(kinds["semantic"].d.unique())
     lines = []
     for (branch, number), fit in fits.items():
@@ -141,17 +145,21 @@ def caption_of(kinds: dict, theory: pd.DataFrame, fits: dict, restarts: int) -> 
                 f"{PLAIN[number]} {branch}: v = {fit.limit:.4f} ± {fit.limit_error:.4f}, theory {exact:.4f}"
                 f" ({gap:+.1f} s.e.), c = {fit.slope:.2g} ± {fit.slope_error:.1g} ({quality})"
             )
-    everyone = pd.concat([kinds["semantic"], kinds["lowest"]])
+    lowest = kinds["lowest"].groupby("d").size()
+    fewer = ", ".join(f"{count} at d = {d}" for d, count in lowest.items() if count < lowest.max())
     return f"""**Approach to the limit.** Test error and both overlaps against d = {", ".join(map(str, d))} at
 α = {point.alpha:g}, ω = {kinds["semantic"].omega.iloc[0]:g}, σ = {point.sigma:g}, λ = {point.lam:g}. Above: semantic
 start; below: positional start, one start (pale) and the lowest of {restarts} (one plain and {restarts - 1} noisy ones).
 Horizontal lines: state evolution. Points: minimisers (L-BFGS), n = {kinds["semantic"].seed.nunique()} data sets at each
 d, the value at ‖Q⋆‖²/d = 1 of the regression over data sets; error bars: its standard error. m and θ are absolute
-values, so that the one that theory has at 0 is positive at finite d. All runs of a start are counted, also those that
-left its basin, which they do at small d; {int((~everyone.converged).sum())} of {len(everyone)} did not converge.
+values, so that the one that theory has at 0 is positive at finite d. Of single starts all runs are counted, also those
+that left the basin of their start, as some do at small d; the lowest is taken of the runs with m > θ/σ, which some data
+sets lack ({lowest.max()} data sets, {fewer or "at every d"}). {int((~table.converged).sum())} of all {len(table)} runs
+did not converge.
 
-Dashed: weighted fits to d ≥ {LEAST_SIZE}, v + c/d for numbers with a finite limit, c d^-p for the others.
-{"; ".join(lines)}.
+Dashed: weighted fits to d ≥ {LEAST_SIZE} (below: to the lowest of {restarts}), v + c/d for numbers with a finite limit,
+c d^-p for the others; errors are enlarged by √(χ²/degrees of freedom) where that exceeds 1, and hold no systematic part
+of the choice of form and of the smallest d. {"; ".join(lines)}.
 """
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import pandas as pd
 from agreement import ORDER, REST, at_unit_teacher
 from selection import lowest_positional
@@ -34,11 +35,11 @@ def sweep_of(frame: pd.DataFrame, sweeps: dict[str, str], parameter: str) -> pd.
 def sweep_points(fixed_points: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Mean of the runs and value of the theory for ε_t, ε_g and the order parameter, where theory was solved.
 
-    Columns: omega, sigma, lam, alpha, kind, branch, number, value, error, seeds, theory, converged, exists,
-    two_well_weight, within.
-    `value` is the intercept of the regression over data sets on ‖Q⋆‖²/d at its mean 1, less the term of order 1/d of
-    the encodings in the values, as computed from the mean overlaps of the runs; `error` its standard error.
-    `converged`: theory and all runs. `exists` is False where the branch has merged into the uninformative point, whose
+    Columns: omega, sigma, lam, alpha, kind, branch, number, value, error, chance, seeds, theory, converged, exists,
+    merged, two_well_weight, within. `value` is the intercept of the regression over data sets on ‖Q⋆‖²/d at its mean 1,
+    less the term of order 1/d of the encodings in the values, as computed from the mean overlaps of the runs; `error`
+    its standard error; `chance` the order parameter of a random Q of the same norm. `converged`: theory and all runs.
+    `exists` and `merged` are known where theory converged; a merged branch has joined the uninformative point, whose
     numbers then stand in `theory`. `within`: apart by at most 3 standard errors + REST/d of the value.
     """
     return pd.DataFrame(row for kind in BRANCH for row in _rows(fixed_points, _runs_of(kind, runs), kind))
@@ -66,10 +67,13 @@ def _rows(fixed_points, runs, kind) -> Iterator[dict]:
                 "number": number,
                 "value": value,
                 "error": error,
+                "chance": float(np.sqrt(group.q / key[1] ** 2 / group.d).mean())
+                * (key[1] ** 2 if number == "theta" else 1),
                 "seeds": len(group),
                 "theory": point[number],
                 "converged": bool(point.converged and group.converged.all()),
-                "exists": not point.merged,
+                "exists": bool(point.converged and not point.merged),
+                "merged": bool(point.converged and point.merged),
                 "two_well_weight": point.two_well_weight,
                 "within": bool(abs(value - point[number]) <= allowance),
             }

@@ -15,8 +15,8 @@ from tables import read_table
 COLOUR = {"semantic": SEMANTIC, "positional": POSITIONAL}
 MARKERS = {
     "semantic": {"fmt": "o", "ms": 3.2},
-    "one start": {"fmt": "s", "ms": 2.6, "mfc": "none"},
-    "lowest": {"fmt": "s", "ms": 4.2},
+    "lowest": {"fmt": "s", "ms": 3.2},
+    "one start": {"fmt": "s", "ms": 5.4, "mfc": "none", "mew": 0.5},
 }
 SYMBOL = {"omega": r"\omega", "sigma": r"\sigma", "lam": r"\lambda"}
 SCALE = 1e3  # errors are drawn in units of 1e-3
@@ -74,9 +74,8 @@ def draw_panel(axis, curves: pd.DataFrame, points: pd.DataFrame, fits: pd.DataFr
         part = points[(points.kind == kind) & (points.number == "test_error")]
         colour = COLOUR["semantic" if kind == "semantic" else "positional"]
         error = SCALE * part.error.fillna(0)
-        axis.errorbar(
-            part.alpha, SCALE * part.value, error, color=colour, mew=0.7, elinewidth=0.7, lw=0, zorder=2, **style
-        )
+        style = {"mew": 0.7, "elinewidth": 0.7, "lw": 0, "zorder": 2, **style}
+        axis.errorbar(part.alpha, SCALE * part.value, error, color=colour, **style)
     axis.axhline(SCALE * fits.theory_test_error.iloc[0], color=BASELINE, ls="--", lw=1, zorder=0)
     axis.set_ylim(0, 1.3 * axis.get_ylim()[1])  # room for the note
     note = "\n".join(filter(None, (extent(curves, branch) for branch in COLOUR)))
@@ -84,11 +83,11 @@ def draw_panel(axis, curves: pd.DataFrame, points: pd.DataFrame, fits: pd.DataFr
 
 
 def extent(curves: pd.DataFrame, branch: str) -> str:
-    """Where on the grid a branch exists, if not everywhere."""
-    curve = curves[curves.branch == branch].sort_values("alpha")
+    """Where on the grid a branch exists, if not everywhere; points that did not converge are left out."""
+    curve = curves[(curves.branch == branch) & curves.converged].sort_values("alpha")
     there = curve[~curve.merged].alpha
     if there.empty:
-        return f"no {branch} branch"
+        return f"no {branch} branch found"
     below, above = there.min() > curve.alpha.min(), there.max() < curve.alpha.max()
     if below and above:
         return rf"{branch}: ${there.min():.2g} \leq \alpha \leq {there.max():.2g}$"
@@ -121,12 +120,12 @@ def caption_of(drawn: list) -> str:
         missing = [
             f"{SYMBOL_TEXT[parameter]} = {value:g}: {branch}"
             for (value, branch), group in curves.groupby([parameter, "branch"])
-            if group.merged.all()
+            if group.merged[group.converged].all()
         ]
         lost, failed = int((~curves.converged).sum()), int((~ends.converged).sum())
         rows.append(
             f"{', '.join(fixed)}: {lost} of {len(curves)} fixed points (hollow circles) and {failed} of {len(ends)}"
-            f" runs did not converge; branches that exist at no α of the grid: {'; '.join(missing) or 'none'}."
+            f" runs did not converge; branches found at no α where theory converged: {'; '.join(missing) or 'none'}."
         )
     ends = drawn[0][2]
     restarts = 1 + ends[ends.start == "noisy_positional"].restart.nunique()

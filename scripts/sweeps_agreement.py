@@ -11,6 +11,7 @@ from cli import run
 from schemas.fixed_points import FIXED_POINTS
 from schemas.runs import RUNS
 from scipy.stats import t
+from selection import LEAST_MULTIPLE
 from sweep_points import TASK, sweep_of, sweep_points
 from tables import complete_file, read_table
 
@@ -50,38 +51,64 @@ def report(points: pd.DataFrame, d: int) -> str:
     calm = decided[decided.two_well_weight < CALM]
     worst = beyond.sort_values("excess", ascending=False).head(WORST)
     left = points[points.kind != "one start"]
+    absent = left[left.merged]
+    order = absent[absent.number.isin(["m", "theta"])]
+    g = decided[decided.number == "test_error"]
     return f"""# Runs of the sweeps against theory
 
 d = {d}, {int(points.seeds.min())} to {int(points.seeds.max())} data sets a point. Each number is the intercept, at
 ‖Q⋆‖²/d = 1, of its regression over data sets, less the term of the encodings in the values. It agrees where it lies
 within 3 standard errors + {REST:g}/d of the value. Counted are points whose branch exists and converged, in theory and
-in all runs: {len(decided)} numbers; left out are {int((~left.exists).sum())} where the branch has merged into the
-uninformative point and {int((left.exists & ~left.converged).sum())} that did not converge. With so few data sets the
-standard error is itself uncertain; of numbers that scatter normally around theory a share of
-{100 * expected_share(counted.seeds.min()):.1f} % would lie outside 3 standard errors.
+in all runs: {len(decided)} numbers. With so few data sets the standard error is itself uncertain; of numbers that
+scatter normally around theory a share of {100 * expected_share(counted.seeds.min()):.1f} % would lie outside 3 standard
+errors. On the positional side the lowest of several starts counts; one start is shown beside it.
 
-On the positional side the lowest of several starts counts; one start is shown beside it.
-**{int(decided.within.sum())} of {len(decided)} numbers agree ({100 * decided.within.mean():.1f} %); of ε_g, which the
-figure draws, {int(decided[decided.number == "test_error"].within.sum())} of
-{int((decided.number == "test_error").sum())}.**
+**{int(decided.within.sum())} of {len(decided)} numbers agree; of ε_g, which the figure draws, {int(g.within.sum())} of
+{len(g)}.**
 
 {table.to_markdown()}
 
-The points that disagree are mostly those at which theory itself has many draws whose proximal operator has two minima.
-There the landscape is rough: minimisers remember their start, and replica symmetry, which theory assumes, is in doubt.
-**Below {100 * CALM:g} % of such draws {int(calm.within.sum())} of {len(calm)} numbers agree
-({100 * calm.within.mean():.1f} %).** The threshold was set after seeing this table:
+Not counted: {len(absent)} numbers where theory has merged the branch into the uninformative point, and
+{int((~left.merged & ~(left.converged & left.exists)).sum())} where theory or a run did not converge. Of the former
+{int(absent.within.sum())} agree with that point; of their {len(order)} order parameters, 0 in theory, {above(order)}
+exceed {LEAST_MULTIPLE:g} times what a random Q of the same norm has.
+
+By task:
+
+{by_task(decided).to_markdown(index=False, disable_numparse=True)}
+
+By the share of draws whose proximal operator has two minima, which theory knows without any run. Where it is large
+replica symmetry, which theory assumes, is in doubt. It does not decide alone: see the tasks above, and how near a point
+lies to an onset or end of its branch.
 
 {by_weight(decided).to_markdown(index=False, disable_numparse=True)}
 
-Those below {100 * CALM:g} % that do not agree:
+Below {100 * CALM:g} % of such draws, a threshold set after seeing this table, {int(calm.within.sum())} of {len(calm)}
+agree. Those that do not:
 
 {rows_of(calm[~calm.within]).to_markdown(index=False, disable_numparse=True)}
 
-The {len(worst)} farthest of the {len(beyond)} that do not:
+The {len(worst)} farthest of the {len(beyond)} that do not agree:
 
 {rows_of(worst).to_markdown(index=False, disable_numparse=True)}
 """
+
+
+def above(order: pd.DataFrame) -> int:
+    """Order parameters above LEAST_MULTIPLE times what a random Q of the same norm has."""
+    return int((order.value > LEAST_MULTIPLE * order.chance).sum())
+
+
+def by_task(points: pd.DataFrame) -> pd.DataFrame:
+    """Numbers that agree, by task and side."""
+    rows = []
+    for key, group in points.groupby(TASK):
+        row = {"ω, σ, λ": ", ".join(f"{value:g}" for value in key)}
+        for kind in ("semantic", "lowest"):
+            part = group[group.kind == kind]
+            row[kind] = f"{int(part.within.sum())} of {len(part)}" if len(part) else "–"
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def by_weight(points: pd.DataFrame) -> pd.DataFrame:

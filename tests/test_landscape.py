@@ -54,7 +54,9 @@ def test_coordinates_are_lengths_and_overlaps_are_linear_in_them(plane):
         (TeacherStudent(omega=0.3, rank=2), {}, ["task", "rank"]),
         (TeacherStudent(omega=0.3, tied=False), {}, ["task", "tied"]),
         (TASK, {"points": 2}, ["points", "is 2", "≥ 3"]),
+        (TASK, {"points": 10}, ["points", "is 10", "odd"]),
         (TASK, {"d": 0}, ["d: is 0"]),
+        (TASK, {"alpha": 0.05}, ["alpha", "is 0.05", "side"]),
     ],
 )
 def test_bad_arguments_are_named(task, change, words):

@@ -40,7 +40,7 @@ def test_a_random_direction_is_in_neither_basin():
         d=d, sigma=sigma, m=np.abs(Q.mean(1)), theta=sigma**2 * np.abs((Q * teacher).mean(1)),
         q=sigma**2 * (Q**2).mean(1), teacher_variance=(teacher**2).mean(1),
     )  # fmt: skip
-    assert (basin(runs) == "neither").mean() > 0.98
+    assert (basin(runs) == "neither").mean() > 0.85
     chance = np.sqrt(runs.q / sigma**2 / d)
     assert basin(runs.assign(m=1.1 * LEAST_MULTIPLE * chance, theta=0.0)).eq("positional").all()
     assert basin(runs.assign(m=0.0, theta=0.0, q=0.0)).eq("neither").all()
@@ -61,18 +61,24 @@ def test_chances_of_the_lowest_are_those_of_all_subsets(total, k):
 
 
 def test_what_the_teacher_explains_is_taken_off_at_every_size():
+    """Mean and error at ‖Q⋆‖²/d = 1 against many repetitions of the same experiment."""
     rng = np.random.default_rng(1)
-    rows = [
-        {"k": 1, "d": d, "alpha": 1.0, "seed": seed, "variance": 1 + 0.05 * rng.standard_normal()}
-        for d in (100, 200) for seed in range(6)
-    ]  # fmt: skip
-    table = pd.DataFrame(rows)
-    level = table.d.map({100: 2.0, 200: 3.0})
-    table = table.assign(**{name: level * (1 - 1.5 * (table.variance - 1)) for name in ("train_loss", "m", "q")})
-    adjusted = at_unit_teacher(table)
-    # Up to second order in the deviation of the data sets' mean, which stands in the relative slope.
-    np.testing.assert_allclose(adjusted.m, level, rtol=5e-3)
-    assert adjusted.groupby("d").m.std().max() < 0.05 * table.groupby("d").m.std().min()
+    found = []
+    for _ in range(200):
+        rows = [
+            {"k": 1, "d": d, "alpha": 1.0, "seed": seed, "variance": 1 + 0.05 * rng.standard_normal()}
+            for d in (100, 200) for seed in range(6)
+        ]  # fmt: skip
+        table = pd.DataFrame(rows)
+        level = table.d.map({100: 2.0, 200: 3.0})
+        noise = 0.02 * rng.standard_normal(len(table))
+        table["m"] = level * (1 + 1.5 * (table.variance - 1) + noise)
+        found.append(at_unit_teacher(table, "m").droplevel(["k", "alpha"]))
+    means, errors = (pd.DataFrame([one[name] for one in found]) for name in ("mean", "error"))
+    np.testing.assert_allclose(means.mean(), [2.0, 3.0], rtol=3e-3)
+    np.testing.assert_allclose(np.sqrt((errors**2).mean()), means.std(), rtol=0.2)
+    two = table[(table.d == 100) & (table.seed < 2)]
+    assert at_unit_teacher(two, "m").error.isna().all()
 
 
 def test_fit_finds_the_limit_and_the_power():

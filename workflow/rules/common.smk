@@ -18,6 +18,8 @@ from code_files import code_files
 from configuration import ConfigError, check, task_options
 from grids import blocks, grid, task_grid, values
 
+from solvable_attention.task import TeacherStudent
+
 try:
     check(config)
 except ConfigError as refusal:

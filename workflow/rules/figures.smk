@@ -23,6 +23,12 @@ def figure2_task() -> str:
     return task_arguments(name, omegas[:1], sigma, lams[:1])
 
 
+def matrix_of(experiment: str) -> str:
+    """The option --A of an experiment, the standard matrix where it names none."""
+    matrix = EXPERIMENTS[experiment].get("A", TeacherStudent(0).A)
+    return arguments(A=str([list(row) for row in matrix]).replace(" ", ""))
+
+
 def read_files(tables: str) -> dict[str, str]:
     return {name: TABLE_FILES[name] for name in tables.split()}
 
@@ -43,7 +49,10 @@ FIGURES_DRAWN = {
     "sizes": ("fixed_points runs", arguments(**config["appendix"]["sizes"])),
     "basins": ("fixed_points runs", arguments(**config["appendix"]["basins"])),
     "positional_minima": ("fixed_points runs", arguments(**config["appendix"]["positional_minima"])),
-    "second_A": ("fixed_points transitions runs linear", arguments(**config["appendix"]["second_A"])),
+    "second_A": (
+        "fixed_points transitions runs linear",
+        f"{arguments(**config['appendix']['second_A'])} {matrix_of(config['appendix']['second_A']['diagram'])}",
+    ),
     "rank2": ("transitions runs linear", arguments(**config["appendix"]["rank2"])),
     "landscape": ("landscape", arguments(experiment=config["appendix"]["landscape"]["landscape"])),
 }

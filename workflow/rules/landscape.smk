@@ -14,7 +14,7 @@ def landscape_parts() -> list[str]:
 
 def landscape_arguments(wildcards) -> str:
     part = EXPERIMENTS[wildcards.experiment]["landscape"]
-    names = ("d", "seeds", "restarts", "points")
+    names = ("d", "seed", "restarts", "points")
     options = arguments(**{name: part[name] for name in names}, alpha=grid(part["alphas"]), root_seed=config["seed"])
     return f"{data_task_arguments(wildcards)} {options}"
 

@@ -32,8 +32,9 @@ def plane_through_minima(
     ----------
     task : tied, of rank 1 and teacher's rank 1.
     d, alpha, seed, root_seed : name the data set, as in `simulate`.
-    restarts : noisy positional starts; the lowest minimum with m > θ/σ spans the plane.
-    points : grid points a side.
+    restarts : noisy positional starts beside the semantic one. Of all that converged, the lowest with m > θ/σ and the
+        lowest with m ≤ θ/σ span the plane.
+    points : grid points a side, an odd number.
 
     Returns
     -------
@@ -47,6 +48,8 @@ def plane_through_minima(
     if not task.tied or task.columns != 1 or task.teacher_rank != 1:
         raise ArgumentError(f"task: is {task}, allowed is tied attention with rank 1 and teacher_rank 1")
     points = checks.whole_number("points", points, 3)
+    if points % 2 == 0:
+        raise ArgumentError(f"points: is {points}, allowed is an odd number, so that the origin is on the grid")
     data_key = {"d": d, "alpha": alpha, "seed": seed, "root_seed": root_seed}
     trained = minimise(task, **data_key, starts=("semantic", "noisy_positional"), restarts=restarts)
     data = draw_dataset(task, **data_key)
@@ -66,11 +69,14 @@ def plane_through_minima(
 def _minimum(trained: Trained, name: str, data: Dataset) -> np.ndarray:
     """The lowest minimum of a basin, (d,), with the sign of `plane_through_minima`."""
     direction = {"positional": data.encodings[0], "semantic": data.teacher_weights[:, 0]}[name]
-    for row in trained.frame.sort_values("train_loss", kind="stable").itertuples():
+    converged = trained.frame[trained.frame.converged]
+    for row in converged.sort_values("train_loss", kind="stable").itertuples():
         if (row.m > row.theta / row.sigma) == (name == "positional"):
             Q = trained.weights[row.Index][:, 0]
             return Q * np.sign(direction @ Q)
-    raise ArgumentError(f"seed: no start ended on the {name} side at α = {data.alpha:g}, allowed is one where some do")
+    raise ArgumentError(
+        f"alpha: is {data.alpha:g}, where no run converged on the {name} side, allowed is an α with both"
+    )
 
 
 def _plane(minima: dict[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
