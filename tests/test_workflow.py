@@ -118,10 +118,10 @@ def test_a_changed_key_re_runs_what_depends_on_it(pipeline):
     planned = pipeline.planned(overlay)
     assert planned["simulate"] == 1 and not {"theory_branch", "transitions", "fit_baseline"} & set(planned)
     overlay = yaml.safe_load(yaml.safe_dump(pipeline.overlay))
-    for name in ("slice", "restarts", "descent"):
+    for name in ("slice", "restarts", "descent", "random_adam", "random_descent", "basins"):
         overlay["experiments"][name]["omega"] = [0.4]
     planned = pipeline.planned(overlay)
-    assert planned["simulate"] == 4 and planned["theory_branch"] == 3 and planned["fit_baseline"] == 1
+    assert planned["simulate"] == 7 and planned["theory_branch"] == 3 and planned["fit_baseline"] == 1
     assert planned["transitions"] == 1 and "scan" not in planned
 
 
