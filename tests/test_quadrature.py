@@ -3,7 +3,17 @@ from math import factorial
 import numpy as np
 import pytest
 
-from solvable_attention.quadrature import gauss_hermite, sobol, split_gauss_hermite, split_sobol
+from solvable_attention.fixed_points import fixed_point
+from solvable_attention.pair_channel import pair_moments
+from solvable_attention.quadrature import (
+    GaussianRule,
+    SplitRule,
+    gauss_hermite,
+    sobol,
+    split_gauss_hermite,
+    split_sobol,
+)
+from solvable_attention.task import TeacherStudent
 
 
 def normal_moment(k):
@@ -59,3 +69,16 @@ def test_odd_split_order_is_refused():
 
 def test_split_sobol_is_a_full_space_rule():
     assert not split_sobol(6, 0).half_space and split_sobol(6, 0).size == 64
+
+
+@pytest.mark.parametrize(("branch", "sigma"), [("semantic", 0.5), ("positional", 0.5), ("positional", 1.0)])
+def test_dropped_nodes_matter_a_hundred_times_less_than_the_quadrature_error(branch, sigma):
+    task = TeacherStudent(omega=0.3, sigma=sigma)
+    point = fixed_point(task, 1.5, branch)
+    full = gauss_hermite(3, 20)
+    half = full.nodes[0] > 0
+    every = SplitRule(GaussianRule(full.nodes[:, half].copy(), 2 * full.weights[half]), half_space=True)
+    assert split_gauss_hermite(20).size < every.size
+    with_all, without = (pair_moments(task, point.overlaps, rule) for rule in (every, split_gauss_hermite(20)))
+    for name in ("q_hat", "v_hat", "moreau", "test_error"):
+        assert getattr(without, name) == pytest.approx(getattr(with_all, name), rel=point.quadrature_error / 100)

@@ -137,6 +137,8 @@ def test_starts(start):
         ({"device": "gpu"}, "device: is 'gpu', allowed is 'cpu' or 'cuda'"),
         ({"random_std": 0.0}, "random_std: is 0.0, allowed is a finite number > 0"),
         ({"random_std": [0.1, 0.1]}, "random_std: is [0.1, 0.1], allowed is a number > 0, or several without repeats"),
+        ({"random_std": None}, "random_std: is None, allowed is a finite number > 0"),
+        ({"random_std": [[0.1]]}, "random_std: is [0.1], allowed is a finite number > 0"),
         ({"random_std": []}, "random_std: is [], allowed is a number > 0, or several without repeats"),
         ({"noisy_std": -1.0}, "noisy_std: is -1.0, allowed is a finite number ≥ 0"),
         ({"noisy_mean": "x"}, "noisy_mean: is 'x', allowed is a finite number"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Iterable
 from numbers import Integral, Real
 
 from solvable_attention.errors import ArgumentError
@@ -70,10 +71,11 @@ def start_list(starts) -> list[str]:
 
 def random_deviations(random_std) -> list[float]:
     """Standard deviations of random starts, one or several, as a list without repeats."""
-    deviations = [random_std] if isinstance(random_std, Real) else list(random_std)
+    several = isinstance(random_std, Iterable) and not isinstance(random_std, str)
+    deviations = [number("random_std", value) for value in (random_std if several else [random_std])]
     if not deviations or len(set(deviations)) < len(deviations):
         raise ArgumentError(f"random_std: is {random_std!r}, allowed is a number > 0, or several without repeats")
-    return [number("random_std", value) for value in deviations]
+    return deviations
 
 
 def optimizer_options(optimizer: str, options: dict) -> dict:

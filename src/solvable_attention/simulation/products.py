@@ -5,45 +5,51 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-# Up to here one matrix–vector product per column beats one matrix–matrix product, up to eightfold for two columns.
-_FEW_COLUMNS = 8
+from solvable_attention.numba_threads import follow_omp_num_threads
+from solvable_attention.simulation import few_columns
+
+# Between these the kernels of `few_columns` are up to three times as fast as BLAS; one column is a matrix–vector
+# product, where BLAS is as fast.
+_FEWEST_COLUMNS, _MOST_COLUMNS = 2, 12
+# A matrix that stays in the second cache gains nothing from being read once.
+_LEAST_ENTRIES = 2**18
 
 
-def products_with(X: np.ndarray, device: str) -> NumpyProducts | TorchProducts:
+def products_with(X: np.ndarray, device: str) -> CpuProducts | TorchProducts:
     """Products with X (rows, d) float32 on the device. Results are overwritten by the next call of the same kind."""
-    return NumpyProducts(X) if device == "cpu" else TorchProducts(X, device)
+    return CpuProducts(X) if device == "cpu" else TorchProducts(X, device)
 
 
-class NumpyProducts:
-    """On the CPU: numpy's BLAS is faster than torch's for few columns. Takes and returns torch tensors."""
+class CpuProducts:
+    """On the CPU, by numpy's BLAS or by our kernels for few columns. Takes and returns torch tensors."""
 
     def __init__(self, X: np.ndarray):
+        follow_omp_num_threads()
         self._X = X
         self._fields = self._gradient = np.empty((0, 0), dtype=np.float32)
 
     def fields(self, Q: torch.Tensor, scale: float) -> torch.Tensor:
         """scale · X Qᵀ (rows, columns) for Q (columns, d)."""
         self._fields = _shaped(self._fields, len(self._X), len(Q))
-        scaled = Q.numpy() * np.float32(scale)
-        if len(scaled) > _FEW_COLUMNS:
-            np.dot(self._X, scaled.T, out=self._fields)
+        if self._few(len(Q)):
+            few_columns.fields(self._X, Q.contiguous().numpy(), np.float32(scale), self._fields)
         else:
-            for j, column in enumerate(scaled):
-                self._fields[:, j] = self._X @ column
+            np.dot(self._X, (Q.numpy() * np.float32(scale)).T, out=self._fields)
         return torch.from_numpy(self._fields)
 
     def add_gradient_(self, target: torch.Tensor, derivatives: torch.Tensor, scale: float) -> None:
         """target += scale · derivativesᵀ X, for derivatives (rows, columns) and target (columns, d)."""
-        R = derivatives.numpy()
+        R, sums = derivatives.numpy(), target.numpy()
+        if self._few(len(sums)):
+            few_columns.add_gradient(self._X, R, np.float32(scale), sums)
+            return
         self._gradient = _shaped(self._gradient, R.shape[1], self._X.shape[1])
-        if len(self._gradient) > _FEW_COLUMNS:
-            np.dot(R.T, self._X, out=self._gradient)
-        else:
-            for j, out in enumerate(self._gradient):
-                np.dot(np.ascontiguousarray(R[:, j]), self._X, out=out)
+        np.dot(R.T, self._X, out=self._gradient)
         self._gradient *= np.float32(scale)
-        sums = target.numpy()
         sums += self._gradient
+
+    def _few(self, columns: int) -> bool:
+        return _FEWEST_COLUMNS <= columns <= _MOST_COLUMNS and self._X.size >= _LEAST_ENTRIES
 
 
 class TorchProducts:

@@ -3,7 +3,7 @@
 R(Q) = Σ_μ ‖y − f_Q(x)‖²_F/(2d) + (λ/2)‖Q‖²_F,   f_Q(x) = S[(x+p)Q/√d](x+p),
 S[z] = softmax(z zᵀ) tied, softmax(z_Q z_Kᵀ) untied (columns of Q: queries, then keys).
 
-All runs share the two products with the data matrix, so one evaluation costs two matrix–matrix products.
+All runs share the two products with the data matrix, so one evaluation costs two products with all runs as columns.
 """
 
 from __future__ import annotations

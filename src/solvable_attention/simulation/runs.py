@@ -74,10 +74,11 @@ def simulate(
 
     Returns
     -------
-    One row a run, ordered by task, start, start_std and restart. start_std is the standard deviation of the entries
-    that the start draws, 0 for "positional" and "semantic". train_loss is R(Q)/d and test_error the exact population
-    error. q = σ²‖QᵀQ‖_F/d, theta = σ²‖QᵀQ⋆‖_F/d and m = ‖Qᵀp_1‖/√d, which for rank 1 are σ²‖Q‖²/d, σ²|Q·Q⋆|/d
-    and |mean_i Q_i|; untied students enter with queries and keys side by side. Signs are a symmetry of the problem.
+    One row a run, ordered by task, start, start_std and restart. start_std is the standard deviation that random_std
+    or noisy_std gave the start, 0 for "positional" and "semantic". train_loss is R(Q)/d and test_error the exact
+    population error. q = σ²‖QᵀQ‖_F/d, theta = σ²‖QᵀQ⋆‖_F/d and m = ‖Qᵀp_1‖/√d, which for rank 1 are σ²‖Q‖²/d,
+    σ²|Q·Q⋆|/d and |mean_i Q_i|; untied students enter with queries and keys side by side. Signs are a symmetry of the
+    problem.
     teacher_variance is ‖Q⋆‖²_F/(d r⋆), of mean 1: the common cause of most of the scatter between data sets.
     converged says whether grad_norm = ‖∇R(Q)‖ ≤ grad_tol at the reported Q, whatever the optimizer.
 
