@@ -7,16 +7,16 @@ value is granted. On the positional side the lowest of many starts is compared; 
 """
 
 import click
-import numpy as np
 import pandas as pd
 from cli import run, task_options, tasks_from
 from schemas.fixed_points import FIXED_POINTS
 from schemas.runs import RUNS
-from selection import lowest_positional
+from selection import lowest_positional, positional_starts
 from tables import complete_file, read_table
+from unit_teacher import at_unit_teacher
 
 from solvable_attention.errors import ArgumentError
-from solvable_attention.finite_d import encoding_term_at
+from solvable_attention.finite_d import encoding_parts
 
 REST = 5.0  # the allowance for unknown terms is REST/d of the value
 ORDER = {"semantic": "theta", "positional": "m"}
@@ -42,7 +42,7 @@ def main(fixed_points, runs, slice_name, restarts, output, **options):
         single = minimisers[(minimisers.alpha == alpha) & (minimisers.start == point.branch)]
         rows += compare(task, point, single, "one start")
         if point.branch == "positional":
-            rows += compare(task, point, lowest[lowest.alpha == alpha], f"lowest of {noisy.restart.max() + 1}")
+            rows += compare(task, point, lowest[lowest.alpha == alpha], f"lowest of {positional_starts(noisy)}")
     if not rows:
         raise ArgumentError(f"{fixed_points}: has no converged point at an α of {restarts!r}, allowed is one at least")
     text = report(pd.DataFrame(rows), int(minimisers.d.iloc[0]), minimisers.seed.nunique())
@@ -78,23 +78,9 @@ def compare(task, point, runs: pd.DataFrame, kind: str) -> list[dict]:
 
 def compared(task, point, d: int, estimates: dict):
     """(name, value of the runs less the known 1/d term, its standard error, theory) of each (value, error) given."""
-    encodings = encoding_term_at(task, point.q, point.m, point.theta)
-    known = {"train_loss": point.alpha * encodings / (2 * d), "test_error": encodings / (task.L * d)}
+    known = encoding_parts(task, d, point.alpha, point.q, point.m, point.theta)
     for name, (value, error) in estimates.items():
         yield name, value - known.get(name, 0.0), error, getattr(point, name)
-
-
-def at_unit_teacher(values: pd.Series, teacher_variance: pd.Series) -> tuple[float, float]:
-    """Intercept, at ‖Q⋆‖²/d = 1, of the regression of a number on ‖Q⋆‖²/d over data sets, and its standard error.
-
-    Fewer than three data sets allow no regression: mean and standard error of the mean, NaN for one data set.
-    """
-    if len(values) < 3:
-        return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
-    design = np.column_stack([np.ones(len(values)), teacher_variance - 1.0])
-    coefficients = np.linalg.lstsq(design, values.to_numpy())[0]
-    square = np.sum((values - design @ coefficients) ** 2) / (len(values) - 2)
-    return float(coefficients[0]), float(np.sqrt(square * np.linalg.inv(design.T @ design)[0, 0]))
 
 
 def report(rows: pd.DataFrame, d: int, seeds: int) -> str:

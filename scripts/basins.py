@@ -4,7 +4,7 @@ import click
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from cli import run
+from cli import figure_options, run
 from schemas.fixed_points import FIXED_POINTS
 from schemas.runs import RUNS
 from scipy.stats import binomtest
@@ -28,10 +28,8 @@ PLAIN = {"alpha": "α", "d": "d", "start_std": "scale"}
 @click.option("--adam", required=True, help="Experiment with random starts, the published protocol.")
 @click.option("--descent", required=True, help="Experiment with random starts by gradient descent.")
 @click.option("--shares", required=True, help="Experiment with random starts against α, d and the scale of the start.")
-@click.option("--pdf", type=click.Path(), required=True)
-@click.option("--png", type=click.Path(), required=True)
-@click.option("--caption", type=click.Path(), required=True)
-def main(fixed_points, runs, informed, theory_name, adam, descent, shares, pdf, png, caption):
+@figure_options
+def main(fixed_points, runs, informed, theory_name, adam, descent, shares, pdf, png, caption, A):
     table, theory = read_table(RUNS, runs), read_table(FIXED_POINTS, fixed_points)
     table = table.assign(basin=basin(table))
     alpha = table[table.experiment == adam].alpha.iloc[0]
@@ -56,7 +54,7 @@ def main(fixed_points, runs, informed, theory_name, adam, descent, shares, pdf, 
         axis.set_title(f"({letter}) {axis.get_title()}", loc="left", fontsize="medium")
         axis.set_title("")
     save(figure, pdf, png)
-    save_caption(caption, caption_of(list(clouds.values()), ends, table[table.experiment == shares], counts, centre))
+    save_caption(caption, A, caption_of(list(clouds.values()), ends, table[table.experiment == shares], counts, centre))
 
 
 def minima(points: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,8 @@ from agreement import ORDER, REST, SYMBOLS, compared
 from diagram import run_maps, theory_maps
 from published import LINES, has_published_lines
 from scipy.interpolate import PchipInterpolator
-from selection import adjusted_to_unit_teacher, lowest_positional
+from selection import lowest_positional, positional_starts
+from unit_teacher import adjusted_to_unit_teacher
 
 from solvable_attention.errors import ArgumentError
 
@@ -177,7 +178,7 @@ def lowest_claims(tables, slice_name, restarts, task) -> Iterator[dict]:
         runs = lowest if point.branch == "positional" else minimisers[minimisers.start == "semantic"]
         within += [agrees(numbers, d) for numbers in compared(task, point, d, estimates(runs, point))]
     where = f"{len(within)} numbers at ω = {task.omega:g}, {minimisers.seed.nunique()} data sets, see agreement.md"
-    minimum = f"the global minimum (positional: lowest of {noisy.restart.max() + 1} starts) at d = {d}"
+    minimum = f"the global minimum (positional: lowest of {positional_starts(noisy)} starts) at d = {d}"
     claim = f"ε_t, ε_g and overlap of {minimum} are theory's within 3 s.e. + {REST:g}/d"
     yield share_row(PAPER, claim, where, within, of_runs=True)
 

@@ -39,6 +39,19 @@ class Matrix(click.ParamType):
         return matrix
 
 
+def figure_files(command):
+    """Options that name the files of a figure."""
+    for name in ("caption", "png", "pdf"):
+        command = click.option(f"--{name}", type=click.Path(), required=True)(command)
+    return command
+
+
+def figure_options(command):
+    """The files of a figure, and what its tables do not hold: the positional matrix, for the caption."""
+    matrix = click.option("--A", "A", type=Matrix(), required=True, help="Positional matrix of what is drawn.")
+    return figure_files(matrix(command))
+
+
 def task_options(command):
     """Options of the tasks: every combination of the given ω, σ and λ, with one choice of everything else."""
     options = [

@@ -14,12 +14,12 @@ from cli import run, task_options, tasks_from
 from schemas.crossings import CROSSINGS
 from schemas.linear import LINEAR
 from schemas.runs import RUNS
-from selection import adjusted_to_unit_teacher
 from tables import description_of, read_table, write_table
+from unit_teacher import adjusted_to_unit_teacher
 
 from solvable_attention.crossings import bootstrap_crossing
 from solvable_attention.errors import ArgumentError
-from solvable_attention.finite_d import encoding_term_at
+from solvable_attention.finite_d import encoding_parts
 from solvable_attention.task import TeacherStudent
 
 KEY = ["d", "omega", "sigma", "lam"]
@@ -57,11 +57,14 @@ def main(runs, linear, bootstrap, root_seed, output, **options):
 def less_encodings(runs: pd.DataFrame, tasks: list[TeacherStudent]) -> pd.DataFrame:
     """The runs without the terms of order 1/d that the encodings in the values add to ε_t and ε_g."""
     by_parameters = {(task.omega, task.sigma, task.lam): task for task in tasks}
-    terms = np.array(
-        [encoding_term_at(by_parameters[r.omega, r.sigma, r.lam], r.q, r.m, r.theta) for r in runs.itertuples()]
+    known = pd.DataFrame(
+        [
+            encoding_parts(by_parameters[r.omega, r.sigma, r.lam], r.d, r.alpha, r.q, r.m, r.theta)
+            for r in runs.itertuples()
+        ],
+        index=runs.index,
     )
-    train_loss = runs.train_loss - runs.alpha * terms / (2 * runs.d)
-    return runs.assign(train_loss=train_loss, test_error=runs.test_error - terms / (tasks[0].L * runs.d))
+    return runs.assign(**{name: runs[name] - known[name] for name in known})
 
 
 def paired_differences(runs: pd.DataFrame, linear: pd.DataFrame, experiment: str) -> pd.DataFrame:

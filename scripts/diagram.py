@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from selection import adjusted_to_unit_teacher
+from unit_teacher import adjusted_to_unit_teacher
 
 from solvable_attention.errors import ArgumentError
 

@@ -3,18 +3,17 @@
 import click
 import matplotlib.pyplot as plt
 import pandas as pd
-from cli import run
+from cli import figure_options, run
 from schemas.fixed_points import FIXED_POINTS
 from schemas.linear import LINEAR
 from schemas.runs import RUNS
 from schemas.transitions import TRANSITIONS
-from selection import lowest_positional, mean_and_error
-from style import BASELINE, NEUTRAL, POSITIONAL, SEMANTIC, TEXT_WIDTH, save, save_caption, use_style
+from selection import lowest_positional, mean_and_error, positional_starts
+from style import BASELINE, BRANCH_COLOUR, NEUTRAL, TEXT_WIDTH, save, save_caption, use_style
 from tables import read_table
 
 from solvable_attention.errors import ArgumentError
 
-COLOUR = {"semantic": SEMANTIC, "positional": POSITIONAL}
 OVERLAP = {"semantic": "theta", "positional": "m"}
 SYMBOL = {"semantic": r"\theta", "positional": "m"}
 # Marker of each kind of run: single starts, the lowest of many, the published protocol.
@@ -36,10 +35,8 @@ SCALE = 1e3  # losses are drawn in units of 1e-3
 @click.option("--slice", "slice_name", required=True, help="Experiment with theory, minimisers and baseline.")
 @click.option("--restarts", required=True, help="Experiment with many noisy positional starts.")
 @click.option("--descent", required=True, help="Experiment with the published descent protocol.")
-@click.option("--pdf", type=click.Path(), required=True)
-@click.option("--png", type=click.Path(), required=True)
-@click.option("--caption", type=click.Path(), required=True)
-def main(fixed_points, transitions, runs, linear, slice_name, restarts, descent, pdf, png, caption):
+@figure_options
+def main(fixed_points, transitions, runs, linear, slice_name, restarts, descent, pdf, png, caption, A):
     paths = {FIXED_POINTS: fixed_points, TRANSITIONS: transitions, RUNS: runs, LINEAR: linear}
     tables = {table.name: read_table(table, path) for table, path in paths.items()}
     data = Slice(tables, slice_name, restarts, descent)
@@ -53,7 +50,7 @@ def main(fixed_points, transitions, runs, linear, slice_name, restarts, descent,
         axis.set_title(f"({letter})", loc="left", fontsize="medium")
         mark_transitions(axis, data)
     save(figure, pdf, png)
-    save_caption(caption, caption_of(data))
+    save_caption(caption, A, caption_of(data))
 
 
 class Slice:
@@ -70,7 +67,7 @@ class Slice:
         lines = tables["transitions"].query("experiment == @slice_name").set_index("kind")
         self.transitions = lines[["alpha", "error"]].dropna()
         noisy = _of_one_d(tables["runs"], restarts)
-        self.starts = int(noisy.restart.max()) + 1
+        self.starts = positional_starts(noisy)
         lowest = lowest_positional(noisy)
         self.runs = {
             "minimisers": _of_one_d(tables["runs"], slice_name),
@@ -81,7 +78,7 @@ class Slice:
     @property
     def winner(self) -> pd.Series:
         """By α, the branch of smaller training loss in theory; only where both converged."""
-        losses = pd.DataFrame({b: self.theory[b].train_loss.where(self.theory[b].converged) for b in COLOUR})
+        losses = pd.DataFrame({b: self.theory[b].train_loss.where(self.theory[b].converged) for b in BRANCH_COLOUR})
         return losses.dropna().idxmin(axis=1)
 
     def winning(self, kind: str, branch: str) -> pd.DataFrame:
@@ -130,7 +127,7 @@ def lost_points(axis, curve: pd.Series, converged: pd.Series, colour):
 
 def branch_lines(axis, data: Slice, column_of, scale, label):
     """Each branch thin, and thick where it is the global minimum."""
-    for branch, colour in COLOUR.items():
+    for branch, colour in BRANCH_COLOUR.items():
         theory = data.theory[branch]
         curve = scale * theory[column_of[branch]]
         axis.plot(curve.index, curve.where(theory.converged), color=colour, lw=0.7, alpha=0.6, zorder=0)
@@ -141,7 +138,7 @@ def branch_lines(axis, data: Slice, column_of, scale, label):
 
 def branch_points(axis, data: Slice, column_of, scale):
     for kind in data.runs:
-        for branch, colour in COLOUR.items():
+        for branch, colour in BRANCH_COLOUR.items():
             runs = data.winning(kind, branch)
             summary = mean_and_error(scale * runs.set_index("alpha")[column_of[branch]])
             points(axis, kind, summary, colour, unfinished(kind, runs))
@@ -175,7 +172,7 @@ def draw_overlaps(axis, data: Slice):
 
 
 def draw_test_error(axis, data: Slice):
-    test_error = dict.fromkeys(COLOUR, "test_error")
+    test_error = dict.fromkeys(BRANCH_COLOUR, "test_error")
     branch_lines(axis, data, test_error, SCALE, str)
     branch_points(axis, data, test_error, SCALE)
     exact = SCALE * data.linear.theory_test_error.iloc[0]

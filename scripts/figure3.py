@@ -4,7 +4,7 @@ import click
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
-from cli import run
+from cli import figure_options, run
 from diagram import LABEL, RANGE, SCALE, image, lines, one_task_a_point, run_maps
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from schemas.fixed_points import FIXED_POINTS
@@ -32,10 +32,8 @@ STARTS = {"positional": "s", "semantic": "o"}
 @click.option("--diagram", required=True, help="Experiment with runs from both starts and baseline on a grid (α, ω).")
 @click.option("--scaling", required=True, help="Experiment with runs at several d, and theory, at one α and ω.")
 @click.option("--lines", "lines_name", required=True, help="Experiment with transitions.")
-@click.option("--pdf", type=click.Path(), required=True)
-@click.option("--png", type=click.Path(), required=True)
-@click.option("--caption", type=click.Path(), required=True)
-def main(fixed_points, transitions, runs, linear, diagram, scaling, lines_name, pdf, png, caption):
+@figure_options
+def main(fixed_points, transitions, runs, linear, diagram, scaling, lines_name, pdf, png, caption, A):
     runs, theory = read_table(RUNS, runs), read_table(FIXED_POINTS, fixed_points)
     single = runs[runs.experiment == scaling]
     ends = theory[(theory.experiment == scaling) & theory.converged]
@@ -59,7 +57,7 @@ def main(fixed_points, transitions, runs, linear, diagram, scaling, lines_name, 
     for axis in axes[1:]:
         axis.legend(fontsize="small", loc="upper left", framealpha=0.9)
     save(figure, pdf, png)
-    save_caption(caption, caption_of(single, ends, grid, mean))
+    save_caption(caption, A, caption_of(single, ends, grid, mean))
 
 
 def draw_scatter(axis, single, ends):

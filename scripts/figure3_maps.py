@@ -4,7 +4,7 @@ import click
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from cli import run
+from cli import figure_options, run
 from diagram import LABEL, QUANTITIES, RANGE, SCALE, image, lines, one_task_a_point, run_maps, theory_maps
 from schemas.fixed_points import FIXED_POINTS
 from schemas.linear import LINEAR
@@ -24,10 +24,8 @@ LARGE = 3.0  # standard errors, beyond which a cell is marked
 @click.option("--linear", type=click.Path(), required=True)
 @click.option("--diagram", required=True, help="Experiment with theory, runs and baseline on one grid (α, ω).")
 @click.option("--lines", "lines_name", required=True, help="Experiment with transitions.")
-@click.option("--pdf", type=click.Path(), required=True)
-@click.option("--png", type=click.Path(), required=True)
-@click.option("--caption", type=click.Path(), required=True)
-def main(fixed_points, transitions, runs, linear, diagram, lines_name, pdf, png, caption):
+@figure_options
+def main(fixed_points, transitions, runs, linear, diagram, lines_name, pdf, png, caption, A):
     runs, linear = (
         one_task_a_point(read_table(table, path), diagram, "figure3.diagram")
         for table, path in ((RUNS, runs), (LINEAR, linear))
@@ -59,7 +57,7 @@ def main(fixed_points, transitions, runs, linear, diagram, lines_name, pdf, png,
         axis.set_title(title, fontsize="medium")
     axes[1, 0].legend(fontsize="small", loc="upper left", framealpha=0.9)
     save(figure, pdf, png)
-    save_caption(caption, caption_of(runs, mean, gaps, theory, merged_cells(points)))
+    save_caption(caption, A, caption_of(runs, mean, gaps, theory, merged_cells(points)))
 
 
 def mark_large(axis, gaps: pd.Series):

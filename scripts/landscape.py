@@ -4,7 +4,7 @@ import click
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from cli import run
+from cli import figure_options, run
 from schemas.landscape import LANDSCAPE
 from scipy.interpolate import RectBivariateSpline
 from style import POSITIONAL, SEMANTIC, TEXT_WIDTH, save, save_caption, use_style
@@ -21,10 +21,8 @@ ANGLES, RADII = 361, 200
 @click.command(help=__doc__)
 @click.option("--landscape", type=click.Path(), required=True, help="Table of the risk on planes.")
 @click.option("--experiment", required=True, help="Experiment in it.")
-@click.option("--pdf", type=click.Path(), required=True)
-@click.option("--png", type=click.Path(), required=True)
-@click.option("--caption", type=click.Path(), required=True)
-def main(landscape, experiment, pdf, png, caption):
+@figure_options
+def main(landscape, experiment, pdf, png, caption, A):
     table = read_table(LANDSCAPE, landscape)
     table = table[(table.experiment == experiment)]
     table = table[table.seed == table.seed.min()]
@@ -41,7 +39,7 @@ def main(landscape, experiment, pdf, png, caption):
         draw_profile(column[1], plane)
         column[0].set_title(rf"$\alpha = {alpha:g}$", fontsize="medium")
     save(figure, pdf, png)
-    save_caption(caption, caption_of(planes))
+    save_caption(caption, A, caption_of(planes))
 
 
 def grid_of(plane: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:

@@ -5,16 +5,17 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from cli import run
+from cli import figure_options, run
 from schemas.fixed_points import FIXED_POINTS
 from schemas.runs import RUNS
 from scipy.special import gammaln
 from selection import on_positional_side
 from style import TEXT_WIDTH, save, save_caption, use_style
 from tables import read_table
+from unit_teacher import common_slope_at_unit_teacher
 
 from solvable_attention.errors import ArgumentError
-from solvable_attention.finite_d import encoding_term_at
+from solvable_attention.finite_d import encoding_parts
 from solvable_attention.task import TeacherStudent
 
 NUMBERS = {"train_loss": r"$\varepsilon_t$  $[10^{-3}]$", "m": r"$m/\sigma^2$", "q": r"$q/\sigma^2$"}
@@ -25,19 +26,16 @@ PLAIN = {"train_loss": "10³ ε_t", "m": "m/σ²", "q": "q/σ²"}
 @click.option("--fixed-points", type=click.Path(), required=True)
 @click.option("--runs", type=click.Path(), required=True)
 @click.option("--minima", required=True, help="Experiment with theory and many noisy positional starts.")
-@click.option("--pdf", type=click.Path(), required=True)
-@click.option("--png", type=click.Path(), required=True)
-@click.option("--caption", type=click.Path(), required=True)
-def main(fixed_points, runs, minima, pdf, png, caption):
+@figure_options
+def main(fixed_points, runs, minima, pdf, png, caption, A):
     table, theory = read_table(RUNS, runs), read_table(FIXED_POINTS, fixed_points)
     table = table[table.experiment == minima]
     theory = theory[(theory.experiment == minima) & (theory.branch == "positional")].set_index("alpha")
     inside = table[on_positional_side(table)]
-    lost = sorted(set(table.d) - set(inside.d))
+    lost = sorted(set(zip(table.d, table.alpha, strict=True)) - set(zip(inside.d, inside.alpha, strict=True)))
     if lost:
-        raise ArgumentError(
-            f"minima: no run of {minima!r} at d = {lost[0]} ended with m > θ/σ, allowed is one at least"
-        )
+        where = "d = {}, α = {:g}".format(*lost[0])
+        raise ArgumentError(f"minima: no run of {minima!r} at {where} ended with m > θ/σ, allowed is one at least")
     if not (theory.converged & ~theory.merged).reindex(table.alpha.unique(), fill_value=False).all():
         raise ArgumentError(
             f"minima: theory of {minima!r} lacks a positional branch at an α, allowed are α that have one"
@@ -61,7 +59,7 @@ def main(fixed_points, runs, minima, pdf, png, caption):
     axes[-1, 0].set_xlabel(NUMBERS["m"])
     axes[0, 0].legend(fontsize="x-small")
     save(figure, pdf, png)
-    save_caption(caption, caption_of(table, inside, table_of_k, lowest, theory))
+    save_caption(caption, A, caption_of(table, inside, table_of_k, lowest, theory))
 
 
 def scaled(frame: pd.DataFrame) -> pd.DataFrame:
@@ -90,44 +88,15 @@ def lowest_of_k(runs: pd.DataFrame) -> pd.DataFrame:
 
 def summary_of(table: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Mean and standard error over data sets, by (k, d, alpha), at ‖Q⋆‖²/d = 1 and less the encodings' part of ε_t."""
-    parts = {number: at_unit_teacher(table, number) for number in NUMBERS}
+    parts = {number: common_slope_at_unit_teacher(table, number) for number in NUMBERS}
     summary = pd.concat(parts, axis=1)
     first = runs.iloc[0]
     task = TeacherStudent(first.omega, first.sigma, first.lam)
     means = runs.groupby(["d", "alpha"])[["q", "m", "theta"]].mean()
     for (d, alpha), overlaps in means.iterrows():
-        term = encoding_term_at(task, overlaps.q * task.rho, overlaps.m * task.rho, overlaps.theta)
-        summary.loc[(slice(None), d, alpha), ("train_loss", "mean")] -= 1e3 * alpha * term / (2 * d)
+        known = encoding_parts(task, d, alpha, overlaps.q * task.rho, overlaps.m * task.rho, overlaps.theta)
+        summary.loc[(slice(None), d, alpha), ("train_loss", "mean")] -= 1e3 * known["train_loss"]
     return summary
-
-
-def at_unit_teacher(table: pd.DataFrame, number: str) -> pd.DataFrame:
-    """Mean of a number at ‖Q⋆‖²/d = 1, and its standard error, by (k, d, alpha).
-
-    The relative slope on ‖Q⋆‖²/d is common to all d of one α and k. The error holds the scatter at that d, the slope's
-    degree of freedom and the slope's own error times the distance of the mean from 1; NaN without freedom.
-    """
-    key, place = ["k", "d", "alpha"], ["k", "alpha"]
-    data = table.assign(x=table.variance, y=table[number])
-    mean = data.groupby(key)[["x", "y"]].transform("mean")
-    x, y = data.x - mean.x, data.y / mean.y - 1
-    pooled = pd.DataFrame({"xx": x * x, "xy": x * y, "yy": y * y, "one": 1.0}).groupby([data.k, data.alpha]).sum()
-    freedom = pooled.one - data.groupby(key).size().groupby(place).size() - 1
-    slope = pooled.xy / pooled.xx
-    scatter = ((pooled.yy - slope * pooled.xy) / freedom.where(freedom > 0)).clip(lower=0)
-    groups = data.groupby(key)
-    result = groups[["x", "y"]].mean()
-    at = [result.index.get_level_values(name) for name in place]
-    slope_at, error_at, freedom_at = (values.loc[list(zip(*at, strict=True))].to_numpy() for values in (
-        slope, np.sqrt(scatter / pooled.xx), freedom))  # fmt: skip
-    residual = data.assign(
-        square=(mean.y * (y - slope.loc[list(zip(data.k, data.alpha, strict=True))].to_numpy() * x)) ** 2
-    )
-    size = groups.size()
-    used = np.where(freedom_at > 0, (freedom_at + 1) / np.maximum(freedom_at, 1), np.nan)
-    variance = residual.groupby(key).square.sum() / (size - 1) / size * used
-    far = result.y * error_at * (result.x - 1)
-    return pd.DataFrame({"mean": result.y * (1 - slope_at * (result.x - 1)), "error": np.sqrt(variance + far**2)})
 
 
 def chances(total: int, k: int) -> np.ndarray:

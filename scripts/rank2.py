@@ -5,7 +5,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from cli import run
+from cli import figure_options, run
 from diagram import LABEL, SCALE, image, lines, nice_limit, one_task_a_point
 from schemas.linear import LINEAR
 from schemas.runs import RUNS
@@ -22,10 +22,8 @@ from tables import read_table
 @click.option("--rank2", required=True, help="Experiment with a student of rank 2, random starts and baseline.")
 @click.option("--rank1", required=True, help="The same with a student of rank 1.")
 @click.option("--lines", "lines_name", required=True, help="Experiment with transitions of a student of rank 1.")
-@click.option("--pdf", type=click.Path(), required=True)
-@click.option("--png", type=click.Path(), required=True)
-@click.option("--caption", type=click.Path(), required=True)
-def main(transitions, runs, linear, rank2, rank1, lines_name, pdf, png, caption):
+@figure_options
+def main(transitions, runs, linear, rank2, rank1, lines_name, pdf, png, caption, A):
     table, fits = read_table(RUNS, runs), read_table(LINEAR, linear)
     students = {rank: one_task_a_point(table, name, "appendix.rank2") for rank, name in ((2, rank2), (1, rank1))}
     ends = {
@@ -49,7 +47,7 @@ def main(transitions, runs, linear, rank2, rank1, lines_name, pdf, png, caption)
     for axis, letter in zip(axes, "abc", strict=True):
         axis.set_title(f"({letter})", loc="left", fontsize="medium")
     save(figure, pdf, png)
-    save_caption(caption, caption_of(students, gains, ends))
+    save_caption(caption, A, caption_of(students, gains, ends))
 
 
 def paired_gains(runs: pd.DataFrame, fits: pd.DataFrame) -> pd.DataFrame:
@@ -102,7 +100,8 @@ sets,
 one start on each, shared by all ω. Mean standard error of a cell: {SCALE * gains[2].error.mean():.2f} (a) and
 {SCALE * gains[1].error.mean():.2f} (b) · 10⁻³. Crosses: cells with runs that did not converge ({lost[2]} runs at
 rank 2,
-{lost[1]} at rank 1). Dashed: theory's α_l of a student of rank 1, above which its semantic minimum beats the baseline.
+{lost[1]} at rank 1). Dashed: theory's α_l of a student of rank 1, to whose right its semantic minimum beats
+the baseline.
 (c) Overlaps of the single runs at the largest α, α = {runs.alpha.max():g}: rank 2 filled, rank 1 open.
 
 At that α {wins[2]} runs of rank 2 and {wins[1]} of rank 1 beat the baseline on their data. There {int(place.sum())}

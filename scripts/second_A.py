@@ -4,17 +4,26 @@ import click
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from cli import Matrix, run
+from cli import figure_options, run
 from diagram import LABEL, QUANTITIES, SCALE, image, lines, nice_limit, one_task_a_point, run_maps, theory_maps
 from schemas.fixed_points import FIXED_POINTS
 from schemas.linear import LINEAR
 from schemas.runs import RUNS
 from schemas.transitions import TRANSITIONS
 from selection import mean_and_error
-from style import POSITIONAL, SEMANTIC, TEXT_WIDTH, draw_map, draw_transition, mark_open, save, save_caption, use_style
+from style import (
+    BRANCH_COLOUR,
+    POSITIONAL,
+    TEXT_WIDTH,
+    draw_map,
+    draw_transition,
+    mark_open,
+    save,
+    save_caption,
+    use_style,
+)
 from tables import read_table
 
-COLOUR = {"semantic": SEMANTIC, "positional": POSITIONAL}
 OVERLAPS = {"m": (r"$m/\sigma^2$", "--", "s"), "theta": (r"$\theta/\sigma^2$", "-", "o")}
 
 
@@ -25,10 +34,7 @@ OVERLAPS = {"m": (r"$m/\sigma^2$", "--", "s"), "theta": (r"$\theta/\sigma^2$", "
 @click.option("--linear", type=click.Path(), required=True)
 @click.option("--diagram", required=True, help="Experiment with theory, runs and baseline on one grid (α, ω).")
 @click.option("--lines", "lines_name", required=True, help="Experiment with transitions.")
-@click.option("--A", "A", type=Matrix(), required=True, help="Positional matrix of both.")
-@click.option("--pdf", type=click.Path(), required=True)
-@click.option("--png", type=click.Path(), required=True)
-@click.option("--caption", type=click.Path(), required=True)
+@figure_options
 def main(fixed_points, transitions, runs, linear, diagram, lines_name, A, pdf, png, caption):
     where = "appendix.second_A.diagram"
     runs, linear, points = (
@@ -60,7 +66,7 @@ def main(fixed_points, transitions, runs, linear, diagram, lines_name, A, pdf, p
     for axis, title in zip(axes[0], ("theory", f"runs, $d = {runs.d.iloc[0]}$", rf"$\omega = {omega:g}$"), strict=True):
         axis.set_title(title, fontsize="medium")
     save(figure, pdf, png)
-    save_caption(caption, caption_of(A, points, runs, theory, mean, omega))
+    save_caption(caption, A, caption_of(A, points, runs, theory, mean, omega))
 
 
 def middle(omegas: pd.Series) -> float:
@@ -72,7 +78,7 @@ def middle(omegas: pd.Series) -> float:
 def draw_fate(axis, points: pd.DataFrame, runs: pd.DataFrame):
     """Overlaps from both starts and of both branches against α, at one ω."""
     scale = 1 / points.sigma.iloc[0] ** 2
-    for branch, colour in COLOUR.items():
+    for branch, colour in BRANCH_COLOUR.items():
         curve = points[points.branch == branch].sort_values("alpha")
         group = runs[runs.start == branch]
         for number, (symbol, pattern, marker) in OVERLAPS.items():
@@ -104,11 +110,11 @@ def caption_of(A, points, runs, theory, mean, omega: float) -> str:
     positional = points[(points.branch == "positional") & points.converged]
     there = positional[~positional.merged]
     where = f", all at ω ≤ {there.omega.max():g}" if len(there) else ""
-    return f"""**Second A.** Maps for A = {rows_of(A)}, σ = {runs.sigma.iloc[0]:g}, λ = {runs.lam.iloc[0]:g}. Above:
-training loss from the semantic minus that from the positional start; below: test error of the linear baseline minus
-that of the minimum of smaller training loss; left: state evolution, centre: minimisers at d = {runs.d.iloc[0]}, mean
-over n = {int(mean.seeds.min())} data sets that all ω and both starts share, less what ‖Q⋆‖²/d explains. Grey cells:
-theory did not converge ({int((~theory.known).sum())}); crosses: cells with runs that did not converge
+    return f"""**Second A.** Maps for the positional matrix below, σ = {runs.sigma.iloc[0]:g}, λ = {runs.lam.iloc[0]:g}.
+Above: training loss from the semantic minus that from the positional start; below: test error of the linear baseline
+minus that of the minimum of smaller training loss; left: state evolution, centre: minimisers at d = {runs.d.iloc[0]},
+mean over n = {int(mean.seeds.min())} data sets that all ω and both starts share, less what ‖Q⋆‖²/d explains. Grey
+cells: theory did not converge ({int((~theory.known).sum())}); crosses: cells with runs that did not converge
 ({int((mean.open > 0).sum())}). Lines: transitions by root search; thin contours: zero.
 
 Tied attention of rank 1 has S_11 + S_22 ≥ 1, with equality for equal fields, while A_11 + A_22 = {A[0][0] + A[1][1]:g}.
@@ -120,10 +126,6 @@ the positional branch, or of the uninformative point where it has merged, and of
 relative to the semantic minimum. Error bars: standard error over data sets. At the largest α the
 runs from a positional start have, on average, m/σ² and θ/σ² of {fates(runs)}.
 """
-
-
-def rows_of(A) -> str:
-    return "[" + ", ".join("[" + ", ".join(f"{value:g}" for value in row) + "]" for row in A) + "]"
 
 
 def fates(runs: pd.DataFrame) -> str:

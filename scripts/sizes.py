@@ -6,16 +6,15 @@ import click
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from agreement import at_unit_teacher
-from cli import run
+from cli import figure_options, run
 from schemas.fixed_points import FIXED_POINTS
 from schemas.runs import RUNS
 from scipy.optimize import curve_fit
-from selection import lowest_positional
-from style import POSITIONAL, SEMANTIC, TEXT_WIDTH, save, save_caption, use_style
+from selection import lowest_positional, positional_starts
+from style import BRANCH_COLOUR, TEXT_WIDTH, save, save_caption, use_style
 from tables import read_table
+from unit_teacher import at_unit_teacher
 
-COLOUR = {"semantic": SEMANTIC, "positional": POSITIONAL}
 # Numbers of a row of panels: column of the tables, symbol, power of σ and factor by which it is drawn.
 NUMBERS = {
     "test_error": (r"$\varepsilon_g$  $[10^{-3}]$", 0, 1e3),
@@ -51,10 +50,8 @@ class Fit:
 @click.option("--fixed-points", type=click.Path(), required=True)
 @click.option("--runs", type=click.Path(), required=True)
 @click.option("--scaling", required=True, help="Experiment with theory, and runs from all starts at several d.")
-@click.option("--pdf", type=click.Path(), required=True)
-@click.option("--png", type=click.Path(), required=True)
-@click.option("--caption", type=click.Path(), required=True)
-def main(fixed_points, runs, scaling, pdf, png, caption):
+@figure_options
+def main(fixed_points, runs, scaling, pdf, png, caption, A):
     table, theory = read_table(RUNS, runs), read_table(FIXED_POINTS, fixed_points)
     table, theory = table[table.experiment == scaling], theory[theory.experiment == scaling].set_index("branch")
     positional = table[table.start.isin(["positional", "noisy_positional"])]
@@ -63,11 +60,11 @@ def main(fixed_points, runs, scaling, pdf, png, caption):
         "one start": table[table.start == "positional"],
         "lowest": lowest_positional(positional),
     }
-    restarts = 1 + positional[positional.start == "noisy_positional"].restart.nunique()
+    restarts = positional_starts(positional)
     use_style()
     figure, axes = plt.subplots(2, 3, figsize=(TEXT_WIDTH, 3.9), layout="constrained", sharex=True)
     fits = {}
-    for row, branch in zip(axes, COLOUR, strict=True):
+    for row, branch in zip(axes, BRANCH_COLOUR, strict=True):
         for axis, number in zip(row, NUMBERS, strict=True):
             fits[branch, number] = draw_panel(axis, kinds, theory.loc[branch], branch, number, restarts)
             axis.set_title(f"{branch} start" if number == "test_error" else "", loc="left", fontsize="medium")
@@ -76,13 +73,13 @@ def main(fixed_points, runs, scaling, pdf, png, caption):
     axes[0, 0].legend(fontsize="x-small")
     axes[1, 0].legend(fontsize="x-small")
     save(figure, pdf, png)
-    save_caption(caption, caption_of(table, kinds, theory, fits, restarts))
+    save_caption(caption, A, caption_of(table, kinds, theory, fits, restarts))
 
 
 def draw_panel(axis, kinds: dict, point: pd.Series, branch: str, number: str, restarts: int) -> Fit | None:
     """Runs of one start, the limit of the theory and the fit; returns the fit."""
     symbol, power, factor = NUMBERS[number]
-    scale, colour = factor * point.sigma**power, COLOUR[branch]
+    scale, colour = factor * point.sigma**power, BRANCH_COLOUR[branch]
     limit = scale * point[number] if point.converged else np.nan
     axis.axhline(limit, color="black", lw=0.9, label="theory, $d\\to\\infty$", zorder=0)
     shown = {"semantic": "minimisers"} if branch == "semantic" else {"one start": "one start", "lowest": ""}
@@ -155,7 +152,7 @@ d, the value at ‖Q⋆‖²/d = 1 of the regression over data sets; error bars:
 values, so that the one that theory has at 0 is positive at finite d. Of single starts all runs are counted, also those
 that left the basin of their start, as some do at small d; the lowest is taken of the runs with m > θ/σ, which some data
 sets lack ({lowest.max()} data sets, {fewer or "at every d"}). {int((~table.converged).sum())} of all {len(table)} runs
-did not converge.
+did not converge. The term of the encodings in the values, of order 1/d, is left in: it is part of what c fits.
 
 Dashed: weighted fits to d ≥ {LEAST_SIZE} (below: to the lowest of {restarts}), v + c/d for numbers with a finite limit,
 c d^-p for the others; errors are enlarged by √(χ²/degrees of freedom) where that exceeds 1, and hold no systematic part

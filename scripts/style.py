@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib as mpl
@@ -15,6 +16,7 @@ from tables import complete_file
 
 # Colours that stay apart in grey; the same quantity has the same colour in every figure.
 POSITIONAL, SEMANTIC, BASELINE, NEUTRAL = "#1b6ca8", "#d1495b", "#6c757d", "#222222"
+BRANCH_COLOUR = {"semantic": SEMANTIC, "positional": POSITIONAL}
 TEXT_WIDTH = 7.0  # inches, the width of a printed page
 
 
@@ -91,8 +93,10 @@ def mesh_limits(values: np.ndarray) -> tuple[float, float]:
     return values[0] - 0.5 * (values[1] - values[0]), values[-1] + 0.5 * (values[-1] - values[-2])
 
 
-def save_caption(path: str | Path, text: str) -> None:
-    """Write a caption, its paragraphs wrapped anew."""
+def save_caption(path: str | Path, A: Sequence[Sequence[float]], text: str) -> None:
+    """Write a caption, its paragraphs wrapped anew, and the positional matrix of what it describes."""
+    rows = ", ".join("[" + ", ".join(f"{value:g}" for value in row) + "]" for row in A)
+    text = f"{text.strip()}\n\nPositional matrix: A = [{rows}]."
     paragraphs = [textwrap.fill(" ".join(part.split()), 120) for part in text.strip().split("\n\n")]
     with complete_file(path) as temporary:
         temporary.write_text("\n\n".join(paragraphs) + "\n", encoding="utf-8")

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from agreement import ORDER, REST, at_unit_teacher
+from agreement import ORDER, REST
 from selection import lowest_positional
+from unit_teacher import at_unit_teacher
 
-from solvable_attention.finite_d import encoding_term_at
+from solvable_attention.finite_d import encoding_parts
 from solvable_attention.task import TeacherStudent
 
 TASK = ["omega", "sigma", "lam"]
@@ -83,8 +84,7 @@ def values_of(runs: pd.DataFrame, branch: str) -> dict[str, tuple[float, float]]
     """ε_t, ε_g and the order parameter of runs of one task, d and α, with standard errors, as `sweep_points` says."""
     names = ("train_loss", "test_error", ORDER[branch])
     estimates = {name: at_unit_teacher(runs[name], runs.teacher_variance) for name in names}
-    first, d = runs.iloc[0], int(runs.d.iloc[0])
+    first, means = runs.iloc[0], runs[["q", "m", "theta"]].mean()
     task = TeacherStudent(first.omega, first.sigma, first.lam)
-    encodings = encoding_term_at(task, *runs[["q", "m", "theta"]].mean()) if runs.q.mean() > 0 else 0.0
-    known = {"train_loss": first.alpha * encodings / (2 * d), "test_error": encodings / (task.L * d)}
+    known = encoding_parts(task, first.d, first.alpha, *means) if means.q > 0 else {}
     return {name: (value - known.get(name, 0.0), error) for name, (value, error) in estimates.items()}

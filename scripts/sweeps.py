@@ -3,16 +3,16 @@
 import click
 import matplotlib.pyplot as plt
 import pandas as pd
-from cli import run
+from cli import figure_options, run
 from matplotlib.lines import Line2D
 from schemas.fixed_points import FIXED_POINTS
 from schemas.linear import LINEAR
 from schemas.runs import RUNS
-from style import BASELINE, POSITIONAL, SEMANTIC, TEXT_WIDTH, save, save_caption, use_style
+from selection import positional_starts
+from style import BASELINE, BRANCH_COLOUR, POSITIONAL, SEMANTIC, TEXT_WIDTH, save, save_caption, use_style
 from sweep_points import TASK, sweep_of, sweep_points
 from tables import read_table
 
-COLOUR = {"semantic": SEMANTIC, "positional": POSITIONAL}
 MARKERS = {
     "semantic": {"fmt": "o", "ms": 3.2},
     "lowest": {"fmt": "s", "ms": 3.2},
@@ -29,10 +29,8 @@ SCALE = 1e3  # errors are drawn in units of 1e-3
 @click.option("--omega", required=True, help="Experiment with several ω.")
 @click.option("--sigma", required=True, help="Experiment with several σ.")
 @click.option("--lam", required=True, help="Experiment with several λ.")
-@click.option("--pdf", type=click.Path(), required=True)
-@click.option("--png", type=click.Path(), required=True)
-@click.option("--caption", type=click.Path(), required=True)
-def main(fixed_points, runs, linear, pdf, png, caption, **sweeps):
+@figure_options
+def main(fixed_points, runs, linear, pdf, png, caption, A, **sweeps):
     theory, table, fits = read_table(FIXED_POINTS, fixed_points), read_table(RUNS, runs), read_table(LINEAR, linear)
     use_style()
     columns = max(sweep_of(table, sweeps, parameter)[parameter].nunique() for parameter in sweeps)
@@ -57,14 +55,14 @@ def main(fixed_points, runs, linear, pdf, png, caption, **sweeps):
         lowest.set_xlabel(r"$\alpha$")
     figure.legend(handles=legend_entries(drawn[0][2]), fontsize="small", loc="outside lower center", ncols=4)
     save(figure, pdf, png)
-    save_caption(caption, caption_of(drawn))
+    save_caption(caption, A, caption_of(drawn))
 
 
 def draw_panel(axis, curves: pd.DataFrame, points: pd.DataFrame, fits: pd.DataFrame):
     """One task: branches as lines, grey and thin where merged; runs as points; the baseline dashed."""
     uninformative = curves[curves.merged & curves.converged].drop_duplicates("alpha").sort_values("alpha")
     axis.plot(uninformative.alpha, SCALE * uninformative.test_error, color="0.55", lw=0.8, zorder=0)
-    for branch, colour in COLOUR.items():
+    for branch, colour in BRANCH_COLOUR.items():
         curve = curves[curves.branch == branch].sort_values("alpha")
         drawn = curve.converged & ~curve.merged
         axis.plot(curve.alpha, SCALE * curve.test_error.where(drawn), color=colour, zorder=1)
@@ -72,13 +70,13 @@ def draw_panel(axis, curves: pd.DataFrame, points: pd.DataFrame, fits: pd.DataFr
         axis.plot(lost.alpha, SCALE * lost.test_error, "o", ms=2.5, mfc="white", mec="0.55", mew=0.6, zorder=0)
     for kind, style in MARKERS.items():
         part = points[(points.kind == kind) & (points.number == "test_error")]
-        colour = COLOUR["semantic" if kind == "semantic" else "positional"]
+        colour = BRANCH_COLOUR["semantic" if kind == "semantic" else "positional"]
         error = SCALE * part.error.fillna(0)
         style = {"mew": 0.7, "elinewidth": 0.7, "lw": 0, "zorder": 2, **style}
         axis.errorbar(part.alpha, SCALE * part.value, error, color=colour, **style)
     axis.axhline(SCALE * fits.theory_test_error.iloc[0], color=BASELINE, ls="--", lw=1, zorder=0)
     axis.set_ylim(0, 1.3 * axis.get_ylim()[1])  # room for the note
-    note = "\n".join(filter(None, (extent(curves, branch) for branch in COLOUR)))
+    note = "\n".join(filter(None, (extent(curves, branch) for branch in BRANCH_COLOUR)))
     axis.text(0.97, 0.95, note, transform=axis.transAxes, ha="right", va="top", fontsize="xx-small")
 
 
@@ -97,7 +95,7 @@ def extent(curves: pd.DataFrame, branch: str) -> str:
 
 def legend_entries(ends: pd.DataFrame) -> list[Line2D]:
     """Theory as lines, runs as points."""
-    restarts = 1 + ends[ends.start == "noisy_positional"].restart.nunique()
+    restarts = positional_starts(ends)
     lines = [
         Line2D([], [], color=SEMANTIC, label="theory, semantic"),
         Line2D([], [], color=POSITIONAL, label="theory, positional"),
@@ -128,7 +126,7 @@ def caption_of(drawn: list) -> str:
             f" runs did not converge; branches found at no α where theory converged: {'; '.join(missing) or 'none'}."
         )
     ends = drawn[0][2]
-    restarts = 1 + ends[ends.start == "noisy_positional"].restart.nunique()
+    restarts = positional_starts(ends)
     return f"""**Slices.** Test error against α for several ω (top), σ (centre) and λ (bottom), d = {ends.d.iloc[0]}.
 Lines: state evolution of both branches; where a branch has merged into the uninformative fixed point (m = θ = 0) that
 one is drawn in grey, and the range on the grid in which a branch exists is written in the panel. Dashed: linear

@@ -4,7 +4,7 @@ import click
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from cli import run, task_options, tasks_from
+from cli import figure_files, run, task_options, tasks_from
 from diagram import lines, one_task_a_point
 from published import CITATION, LINES, has_published_lines
 from schemas.crossings import CROSSINGS
@@ -35,9 +35,7 @@ COLOURS = {"alpha_c": POSITIONAL, "alpha_l": SEMANTIC}
 @click.option("--crossings", type=click.Path(), required=True)
 @click.option("--lines", "lines_name", required=True, help="Experiment with α_c and α_l.")
 @click.option("--ends", "ends_name", required=True, help="Experiment with the ends and the stability of the branches.")
-@click.option("--pdf", type=click.Path(), required=True)
-@click.option("--png", type=click.Path(), required=True)
-@click.option("--caption", type=click.Path(), required=True)
+@figure_files
 def main(transitions, crossings, lines_name, ends_name, pdf, png, caption, **options):
     _, tasks = tasks_from(options)
     published = LINES if has_published_lines(tasks[0]) else {}
@@ -53,7 +51,7 @@ def main(transitions, crossings, lines_name, ends_name, pdf, png, caption, **opt
     for axis, letter in zip((plane, *gaps), "abc", strict=True):
         axis.set_title(f"({letter})", loc="left", fontsize="medium")
     save(figure, pdf, png)
-    save_caption(caption, caption_of(drawn, measured, published))
+    save_caption(caption, tasks[0].A, caption_of(drawn, measured, published))
 
 
 def draw_plane(axis, drawn: dict[str, pd.DataFrame], published: dict):

@@ -24,7 +24,7 @@ from claims import (
     transition_claims,
 )
 from scorecard import page_of
-from selection import adjusted_to_unit_teacher
+from unit_teacher import adjusted_to_unit_teacher
 
 from solvable_attention.errors import ArgumentError
 from solvable_attention.finite_d import encoding_term_at
@@ -300,7 +300,7 @@ def the_restarts(factor=1.0):
     """Semantic minimisers and, on the positional side, two starts of which the first is stuck 20 % too high."""
     points = both_branches((1.0, 2.0))
     positional = [at for at in points if at["branch"] == "positional"]
-    lowest = runs_like(positional, restart=1, start="noisy")
+    lowest = runs_like(positional, restart=1, start="noisy_positional")
     numbers = ["train_loss", "test_error", "m"]
     lowest[numbers] *= factor
     stuck = lowest.assign(restart=0, train_loss=1.2 * lowest.train_loss, test_error=9.0)

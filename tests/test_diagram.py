@@ -8,7 +8,7 @@ from crossings import less_encodings, paired_differences
 from diagram import image, one_task_a_point, run_maps, theory_maps
 from published import LINES
 from schemas.transitions import KINDS as TABLE_KINDS
-from selection import adjusted_to_unit_teacher
+from unit_teacher import adjusted_to_unit_teacher
 
 from solvable_attention.errors import ArgumentError
 from solvable_attention.finite_d import encoding_term

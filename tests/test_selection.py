@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from basins import BASINS, central_values, count_basins
-from positional_minima import at_unit_teacher, chances
+from positional_minima import chances
 from selection import LEAST_MULTIPLE, basin, lowest_positional, on_positional_side
 from sizes import fit_of
 from sweep_points import sweep_of
+from unit_teacher import common_slope_at_unit_teacher
 
 
 def run_rows(**columns) -> pd.DataFrame:
@@ -73,12 +74,12 @@ def test_what_the_teacher_explains_is_taken_off_at_every_size():
         level = table.d.map({100: 2.0, 200: 3.0})
         noise = 0.02 * rng.standard_normal(len(table))
         table["m"] = level * (1 + 1.5 * (table.variance - 1) + noise)
-        found.append(at_unit_teacher(table, "m").droplevel(["k", "alpha"]))
+        found.append(common_slope_at_unit_teacher(table, "m").droplevel(["k", "alpha"]))
     means, errors = (pd.DataFrame([one[name] for one in found]) for name in ("mean", "error"))
     np.testing.assert_allclose(means.mean(), [2.0, 3.0], rtol=3e-3)
     np.testing.assert_allclose(np.sqrt((errors**2).mean()), means.std(), rtol=0.2)
     two = table[(table.d == 100) & (table.seed < 2)]
-    assert at_unit_teacher(two, "m").error.isna().all()
+    assert common_slope_at_unit_teacher(two, "m").error.isna().all()
 
 
 def test_fit_finds_the_limit_and_the_power():

@@ -11,6 +11,12 @@ from solvable_attention.overlaps import Overlaps
 from solvable_attention.task import TeacherStudent
 
 
+def encoding_parts(task: TeacherStudent, d: int, alpha: float, q: float, m: float, theta: float) -> dict[str, float]:
+    """What the encodings in the values add at finite d to "train_loss" (ε_t) and "test_error" (ε_g)."""
+    term = encoding_term_at(task, q, m, theta)
+    return {"train_loss": alpha * term / (2 * d), "test_error": term / (task.L * d)}
+
+
 def encoding_term_at(task: TeacherStudent, q: float, m: float, theta: float) -> float:
     """`encoding_term` of a student in the paper's case, from the numbers that the tables hold."""
     K, t, mu = (np.array([[value]]) for value in (q / task.rho, theta / task.rho, m))

@@ -29,32 +29,38 @@ def matrix_of(experiment: str) -> str:
     return arguments(A=str([list(row) for row in matrix]).replace(" ", ""))
 
 
+def drawn(names: dict) -> str:
+    """Options that name the experiments of a figure, all of one positional matrix, and that matrix."""
+    return f"{arguments(**names)} {matrix_of(next(iter(names.values())))}"
+
+
 def read_files(tables: str) -> dict[str, str]:
     return {name: TABLE_FILES[name] for name in tables.split()}
 
 
 # Figure: the tables that it reads and its other options. Script, report caption and target carry its name.
 FIGURES_DRAWN = {
-    "figure2": ("fixed_points transitions runs linear", arguments(**config["figure2"])),
+    "figure2": ("fixed_points transitions runs linear", drawn(config["figure2"])),
     "figure3": (
         "fixed_points transitions runs linear",
-        arguments(**pick(config["figure3"], "diagram", "scaling", "lines")),
+        drawn(pick(config["figure3"], "diagram", "scaling", "lines")),
     ),
-    "figure3_maps": ("fixed_points transitions runs linear", arguments(**pick(config["figure3"], "diagram", "lines"))),
+    "figure3_maps": ("fixed_points transitions runs linear", drawn(pick(config["figure3"], "diagram", "lines"))),
     "transition_lines": (
         "transitions crossings",
         f"{diagram_task_arguments(None)} {arguments(**pick(config['figure3'], 'lines', 'ends'))}",
     ),
-    "sweeps": ("fixed_points runs linear", arguments(**config["appendix"]["sweeps"])),
-    "sizes": ("fixed_points runs", arguments(**config["appendix"]["sizes"])),
-    "basins": ("fixed_points runs", arguments(**config["appendix"]["basins"])),
-    "positional_minima": ("fixed_points runs", arguments(**config["appendix"]["positional_minima"])),
-    "second_A": (
-        "fixed_points transitions runs linear",
-        f"{arguments(**config['appendix']['second_A'])} {matrix_of(config['appendix']['second_A']['diagram'])}",
+    "sweeps": ("fixed_points runs linear", drawn(config["appendix"]["sweeps"])),
+    "sizes": ("fixed_points runs", drawn(config["appendix"]["sizes"])),
+    "basins": ("fixed_points runs", drawn(config["appendix"]["basins"])),
+    "positional_minima": ("fixed_points runs", drawn(config["appendix"]["positional_minima"])),
+    "second_A": ("fixed_points transitions runs linear", drawn(config["appendix"]["second_A"])),
+    "rank2": ("transitions runs linear", drawn(config["appendix"]["rank2"])),
+    "landscape": (
+        "landscape",
+        f"{arguments(experiment=config['appendix']['landscape']['landscape'])}"
+        f" {matrix_of(config['appendix']['landscape']['landscape'])}",
     ),
-    "rank2": ("transitions runs linear", arguments(**config["appendix"]["rank2"])),
-    "landscape": ("landscape", arguments(experiment=config["appendix"]["landscape"]["landscape"])),
 }
 FIGURE_FILES = expand(f"{FIGURES}/{{name}}.{{suffix}}", name=FIGURES_DRAWN, suffix=["pdf", "png", "md"])
 PAGES = [f"{FIGURES}/{name}.md" for name in ("agreement", "sweeps_agreement", "scorecard")]
