@@ -15,6 +15,7 @@ include: "workflow/rules/landscape.smk"
 include: "workflow/rules/baseline.smk"
 include: "workflow/rules/gather.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/counting.smk"
 
 
 localrules:
@@ -25,6 +26,7 @@ localrules:
     theory_map,
     simulation_map,
     paper_figures,
+    counting,
     gather,
     crossings,
 

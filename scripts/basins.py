@@ -54,7 +54,7 @@ def main(fixed_points, runs, informed, theory_name, adam, descent, shares, pdf, 
         axis.set_title(f"({letter}) {axis.get_title()}", loc="left", fontsize="medium")
         axis.set_title("")
     save(figure, pdf, png)
-    save_caption(caption, A, caption_of(list(clouds.values()), ends, table[table.experiment == shares], counts, centre))
+    save_caption(caption, caption_of(list(clouds.values()), ends, table[table.experiment == shares], counts, centre), A)
 
 
 def minima(points: pd.DataFrame) -> pd.DataFrame:

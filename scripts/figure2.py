@@ -50,7 +50,7 @@ def main(fixed_points, transitions, runs, linear, slice_name, restarts, descent,
         axis.set_title(f"({letter})", loc="left", fontsize="medium")
         mark_transitions(axis, data)
     save(figure, pdf, png)
-    save_caption(caption, A, caption_of(data))
+    save_caption(caption, caption_of(data), A)
 
 
 class Slice:

@@ -57,7 +57,7 @@ def main(fixed_points, transitions, runs, linear, diagram, scaling, lines_name, 
     for axis in axes[1:]:
         axis.legend(fontsize="small", loc="upper left", framealpha=0.9)
     save(figure, pdf, png)
-    save_caption(caption, A, caption_of(single, ends, grid, mean))
+    save_caption(caption, caption_of(single, ends, grid, mean), A)
 
 
 def draw_scatter(axis, single, ends):

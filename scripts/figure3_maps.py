@@ -57,7 +57,7 @@ def main(fixed_points, transitions, runs, linear, diagram, lines_name, pdf, png,
         axis.set_title(title, fontsize="medium")
     axes[1, 0].legend(fontsize="small", loc="upper left", framealpha=0.9)
     save(figure, pdf, png)
-    save_caption(caption, A, caption_of(runs, mean, gaps, theory, merged_cells(points)))
+    save_caption(caption, caption_of(runs, mean, gaps, theory, merged_cells(points)), A)
 
 
 def mark_large(axis, gaps: pd.Series):

@@ -5,6 +5,7 @@ import time
 import click
 import pandas as pd
 from cli import run
+from schemas.counting_curves import COUNTING_CURVES
 from schemas.fixed_points import FIXED_POINTS
 from schemas.landscape import LANDSCAPE
 from schemas.linear import LINEAR
@@ -15,7 +16,7 @@ from tables import description_of, read_table, write_table
 
 from solvable_attention.errors import ArgumentError
 
-TABLES = {table.name: table for table in (FIXED_POINTS, LANDSCAPE, LINEAR, RUNS, SCAN, TRANSITIONS)}
+TABLES = {table.name: table for table in (COUNTING_CURVES, FIXED_POINTS, LANDSCAPE, LINEAR, RUNS, SCAN, TRANSITIONS)}
 
 
 @click.command(help=__doc__)

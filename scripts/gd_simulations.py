@@ -15,7 +15,7 @@ from solvable_attention.simulation import simulate
 
 @click.command(help=__doc__)
 @task_options
-@click.option("--d", type=int, required=True, help="Dimension of a token.")
+@click.option("--d", "sizes", type=int, multiple=True, required=True, help="Dimension d of a token; repeat.")
 @click.option("--alpha", "alphas", type=float, multiple=True, required=True, help="Sample complexity n/d; repeat.")
 @click.option("--seed", "seeds", type=int, multiple=True, required=True, help="Number of a data set; repeat for more.")
 @click.option("--root-seed", type=int, default=0, show_default=True, help="Root of every random draw.")
@@ -30,12 +30,12 @@ from solvable_attention.simulation import simulate
 @click.option("--noisy-mean", type=float, help="Mean of the entries of the noisy_positional start.")
 @click.option("--noisy-std", type=float, help="Their standard deviation.")
 @click.option("--output", type=click.Path(dir_okay=False), required=True, help="Parquet file to write.")
-def main(alphas, seeds, output, **options):
-    started, made_from = time.perf_counter(), {"alphas": alphas, "seeds": seeds, **options}
+def main(sizes, alphas, seeds, output, **options):
+    started, made_from = time.perf_counter(), {"d": sizes, "alphas": alphas, "seeds": seeds, **options}
     experiment, tasks = tasks_from(options)
     given = {key: value for key, value in options.items() if value not in (None, ())}
-    data_sets = tqdm(list(itertools.product(alphas, seeds)), desc="data sets", disable=None)
-    frames = [simulate(tasks, alpha=alpha, seed=seed, **given) for alpha, seed in data_sets]
+    data_sets = tqdm(list(itertools.product(sizes, alphas, seeds)), desc="data sets", disable=None)
+    frames = [simulate(tasks, d=d, alpha=alpha, seed=seed, **given) for d, alpha, seed in data_sets]
     frame = pd.concat(frames, ignore_index=True).assign(experiment=experiment)
     write_table(frame, RUNS, output, started, made_from)
 

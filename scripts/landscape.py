@@ -39,7 +39,7 @@ def main(landscape, experiment, pdf, png, caption, A):
         draw_profile(column[1], plane)
         column[0].set_title(rf"$\alpha = {alpha:g}$", fontsize="medium")
     save(figure, pdf, png)
-    save_caption(caption, A, caption_of(planes))
+    save_caption(caption, caption_of(planes), A)
 
 
 def grid_of(plane: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:

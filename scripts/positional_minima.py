@@ -59,7 +59,7 @@ def main(fixed_points, runs, minima, pdf, png, caption, A):
     axes[-1, 0].set_xlabel(NUMBERS["m"])
     axes[0, 0].legend(fontsize="x-small")
     save(figure, pdf, png)
-    save_caption(caption, A, caption_of(table, inside, table_of_k, lowest, theory))
+    save_caption(caption, caption_of(table, inside, table_of_k, lowest, theory), A)
 
 
 def scaled(frame: pd.DataFrame) -> pd.DataFrame:

@@ -47,7 +47,7 @@ def main(transitions, runs, linear, rank2, rank1, lines_name, pdf, png, caption,
     for axis, letter in zip(axes, "abc", strict=True):
         axis.set_title(f"({letter})", loc="left", fontsize="medium")
     save(figure, pdf, png)
-    save_caption(caption, A, caption_of(students, gains, ends))
+    save_caption(caption, caption_of(students, gains, ends), A)
 
 
 def paired_gains(runs: pd.DataFrame, fits: pd.DataFrame) -> pd.DataFrame:

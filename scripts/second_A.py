@@ -66,7 +66,7 @@ def main(fixed_points, transitions, runs, linear, diagram, lines_name, A, pdf, p
     for axis, title in zip(axes[0], ("theory", f"runs, $d = {runs.d.iloc[0]}$", rf"$\omega = {omega:g}$"), strict=True):
         axis.set_title(title, fontsize="medium")
     save(figure, pdf, png)
-    save_caption(caption, A, caption_of(A, points, runs, theory, mean, omega))
+    save_caption(caption, caption_of(A, points, runs, theory, mean, omega), A)
 
 
 def middle(omegas: pd.Series) -> float:

@@ -73,7 +73,7 @@ def main(fixed_points, runs, scaling, pdf, png, caption, A):
     axes[0, 0].legend(fontsize="x-small")
     axes[1, 0].legend(fontsize="x-small")
     save(figure, pdf, png)
-    save_caption(caption, A, caption_of(table, kinds, theory, fits, restarts))
+    save_caption(caption, caption_of(table, kinds, theory, fits, restarts), A)
 
 
 def draw_panel(axis, kinds: dict, point: pd.Series, branch: str, number: str, restarts: int) -> Fit | None:

@@ -55,7 +55,7 @@ def main(fixed_points, runs, linear, pdf, png, caption, A, **sweeps):
         lowest.set_xlabel(r"$\alpha$")
     figure.legend(handles=legend_entries(drawn[0][2]), fontsize="small", loc="outside lower center", ncols=4)
     save(figure, pdf, png)
-    save_caption(caption, A, caption_of(drawn))
+    save_caption(caption, caption_of(drawn), A)
 
 
 def draw_panel(axis, curves: pd.DataFrame, points: pd.DataFrame, fits: pd.DataFrame):

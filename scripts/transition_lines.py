@@ -51,7 +51,7 @@ def main(transitions, crossings, lines_name, ends_name, pdf, png, caption, **opt
     for axis, letter in zip((plane, *gaps), "abc", strict=True):
         axis.set_title(f"({letter})", loc="left", fontsize="medium")
     save(figure, pdf, png)
-    save_caption(caption, tasks[0].A, caption_of(drawn, measured, published))
+    save_caption(caption, caption_of(drawn, measured, published), tasks[0].A)
 
 
 def draw_plane(axis, drawn: dict[str, pd.DataFrame], published: dict):

@@ -24,9 +24,9 @@ FIGURES = [
     *(f"{name}.{suffix}" for name in DRAWN for suffix in ("pdf", "png", "md")),
     *("agreement.md", "sweeps_agreement.md", "scorecard.md"),
 ]
-# Branches of slice, diagram, scaling, three sweeps, positional_minima and second_A; data sets of slice, d of
-# scaling, and the ten other experiments with simulations, three of them sweeps.
-THEORY_JOBS, SIMULATION_JOBS = 3 + 2 + 2 + 3 * 2 + 1 + 2, 2 + 3 + 13
+# Branches of slice, diagram, scaling, three sweeps, positional_minima and second_A; data sets of slice, scaling,
+# and the ten other experiments with simulations, three of them sweeps.
+THEORY_JOBS, SIMULATION_JOBS = 3 + 2 + 2 + 3 * 2 + 1 + 2, 2 + 1 + 13
 
 
 class Pipeline:

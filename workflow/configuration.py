@@ -19,8 +19,10 @@ from solvable_attention.task import TeacherStudent
 SCHEMA_FILE = Path(__file__).parent / "schemas" / "config.schema.yaml"
 TASK_KEYS = ("L", "rank", "teacher_rank", "tied", "A", "covariance", "encodings_gram")
 WHOLE_NUMBERS = (
-    *("seed", "seeds", "seeds_per_job", "alphas_per_job", "omegas_per_job", "points", "d", "L", "rank", "teacher_rank"),
+    *("seed", "seeds", "seeds_per_job", "alphas_per_job", "sizes_per_job", "omegas_per_job", "points", "d", "L"),
+    *("rank", "teacher_rank"),
     *("restarts", "max_iterations", "random_starts", "bootstrap"),
+    *("letters", "length", "sequences", "width", "hidden", "runs", "batch", "epochs"),
 )
 # Keys that mean something for some starts only; elsewhere they would be without effect.
 EFFECTIVE_FOR = {
@@ -44,6 +46,7 @@ def check(config: dict) -> None:
         raise ConfigError(f"config: {_describe(error)}")
     for name, experiment in config["experiments"].items():
         _check_experiment(f"experiments.{name}", experiment)
+    _check_counting(config["counting"])
     experiments = config["experiments"]
     for where, value, allowed in chain(
         figure2_refusals(config["figure2"], experiments),
@@ -76,6 +79,16 @@ def _check_experiment(where: str, experiment: dict) -> None:
         if key in part and not set(part["starts"]) & set(needed):
             key, allowed = f"{where}.simulations.{key}", " or ".join(needed)
             raise ConfigError(f"config: {key}: has no effect here, allowed only with a start {allowed}")
+
+
+def _check_counting(counting: dict) -> None:
+    if "noise" in counting["first"]:
+        raise ConfigError("config: counting.first.noise: has no effect here, allowed only in counting.second")
+    letters, length = counting["letters"], counting["length"]
+    for i, example in enumerate(counting["examples"]):
+        if len(example) != length or max(example) >= letters:
+            where, allowed = f"counting.examples[{i}]", f"a list of {length} letters 0 to {letters - 1}"
+            raise ConfigError(f"config: {where}: is {example}, allowed is {allowed}")
 
 
 def _check_grid(where: str, part: dict | None) -> None:

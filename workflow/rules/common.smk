@@ -66,7 +66,7 @@ def with_part(kind: str) -> dict:
 
 
 def share(part: dict, key: str) -> int:
-    """seeds_per_job or alphas_per_job: that of the experiment, where it has its own."""
+    """seeds_per_job, alphas_per_job or sizes_per_job: that of the experiment, where it has its own."""
     return part.get(key, config[key])
 
 
@@ -83,6 +83,11 @@ def named_blocks(points: list[float], size: int) -> dict[str, list[float]]:
 def alpha_blocks(part: dict) -> dict[str, list[float]]:
     """Values of α that one simulation job goes through."""
     return named_blocks(grid(part["alphas"]), share(part, "alphas_per_job"))
+
+
+def size_blocks(part: dict) -> dict[str, list[int]]:
+    """Values of d that one simulation job goes through."""
+    return named_blocks(part["d"], share(part, "sizes_per_job"))
 
 
 def omega_blocks(experiment: str) -> dict[str, list[float]]:
@@ -120,7 +125,7 @@ wildcard_constraints:
     branch="semantic|positional|uninformative|mixed",
     sigma=alternatives(number(s) for e in EXPERIMENTS.values() for s in values(e, "sigma")),
     lam=alternatives(number(x) for e in EXPERIMENTS.values() for x in values(e, "lam")),
-    d=r"\d+",
+    sizes=r"[0-9e+-]+",
     chunk=r"\d+",
     omegas=r"[0-9.e+-]+",
     alphas=r"[0-9.e+-]+",

@@ -1,19 +1,19 @@
-"""Training at finite d: one job takes one (σ, d), some α and data sets; all ω, λ and starts share each data matrix."""
+"""Training at finite d: one job takes one σ, some d, α and data sets; all ω, λ and starts share each data matrix."""
 
 SIMULATION_SCRIPT = "scripts/gd_simulations.py"
 SIMULATION_PART = (
-    RESULTS + "/simulations/parts/{experiment}/sigma~{sigma}_d~{d}/alphas~{alphas}_seeds~{chunk}.parquet"
+    RESULTS + "/simulations/parts/{experiment}/sigma~{sigma}_d~{sizes}/alphas~{alphas}_seeds~{chunk}.parquet"
 )
 FURTHER_OPTIONS = ("random_std", "max_iterations", "step", "grad_tol", "noisy_mean", "noisy_std")
 
 
 def simulation_parts(names=tuple(EXPERIMENTS)) -> list[str]:
     return [
-        SIMULATION_PART.format(experiment=name, sigma=number(sigma), d=d, alphas=alphas, chunk=chunk)
+        SIMULATION_PART.format(experiment=name, sigma=number(sigma), sizes=sizes, alphas=alphas, chunk=chunk)
         for name, part in with_part("simulations").items()
         if name in names
         for sigma in values(EXPERIMENTS[name], "sigma")
-        for d in part["d"]
+        for sizes in size_blocks(part)
         for alphas in alpha_blocks(part)
         for chunk in range(len(seed_blocks(part)))
     ]
@@ -35,7 +35,7 @@ def simulation_arguments(wildcards) -> str:
     return " ".join(
         [
             data_task_arguments(wildcards),
-            arguments(d=int(wildcards.d), alpha=alpha_blocks(part)[wildcards.alphas]),
+            arguments(d=size_blocks(part)[wildcards.sizes], alpha=alpha_blocks(part)[wildcards.alphas]),
             arguments(seed=seed_blocks(part)[int(wildcards.chunk)], root_seed=config["seed"]),
             arguments(start=part["starts"], restarts=part.get("restarts", 1), optimizer=part["optimizer"]),
             arguments(**{key: part.get(key) for key in FURTHER_OPTIONS}),
@@ -46,7 +46,8 @@ def simulation_arguments(wildcards) -> str:
 def simulation_job_memory(wildcards) -> int:
     experiment = EXPERIMENTS[wildcards.experiment]
     alphas = alpha_blocks(experiment["simulations"])[wildcards.alphas]
-    return simulation_memory_mb(int(wildcards.d), alphas[-1], experiment.get("L", 2))
+    sizes = size_blocks(experiment["simulations"])[wildcards.sizes]
+    return simulation_memory_mb(max(sizes), alphas[-1], experiment.get("L", 2))
 
 
 rule simulate:

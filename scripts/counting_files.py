@@ -1,0 +1,61 @@
+"""Weights of the counting experiment as files: those before and after a stage, without pickled objects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import numpy as np
+import torch
+from tables import complete_file
+
+from solvable_attention.counting import Architecture, CountingTask
+from solvable_attention.counting.model import Weights
+from solvable_attention.errors import ArgumentError
+
+
+def counting_options(command):
+    """Options that say what is counted, and the size of the model."""
+    options = [
+        click.option("--letters", type=int, required=True, help="Letters T of the alphabet."),
+        click.option("--length", type=int, required=True, help="Places L of a sequence."),
+        click.option("--sequences", type=int, required=True, help="Sequences drawn, before duplicates are dropped."),
+        click.option("--train-share", type=float, required=True, help="Share of them in the training set."),
+        click.option("--width", type=int, required=True, help="Width of the embeddings."),
+        click.option("--hidden", type=int, required=True, help="Hidden units of the perceptron."),
+        click.option("--root-seed", type=int, required=True, help="Root of every random draw."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def architecture_from(options: dict) -> Architecture:
+    """Take the options of the task and the model out of `options`."""
+    task = CountingTask(*(options.pop(name) for name in ("letters", "length", "sequences", "train_share")))
+    return Architecture(task, options.pop("width"), options.pop("hidden"))
+
+
+def write_weights(before: Weights, after: Weights, path: str | Path) -> None:
+    """Both sets of weights in one file, complete or absent."""
+    arrays = {f"{when} {name}": value.numpy() for when, weights in (("before", before), ("after", after))
+              for name, value in weights.items()}  # fmt: skip
+    with complete_file(path) as temporary, open(temporary, "wb") as file:
+        np.savez(file, **arrays)
+
+
+def read_weights(path: str | Path) -> tuple[Weights, Weights]:
+    """Weights before and after a stage. ArgumentError names a file that is broken or of another kind."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: torch.from_numpy(file[name]) for name in file}
+    except (OSError, ValueError, EOFError, KeyError) as error:
+        reason = str(error).splitlines()[0]
+        raise ArgumentError(f"{path}: cannot be read as weights ({reason}); delete it and run again") from None
+    sets = [
+        {name.removeprefix(when): value for name, value in arrays.items() if name.startswith(when)}
+        for when in ("before ", "after ")
+    ]
+    if not sets[0] or sets[0].keys() != sets[1].keys():
+        raise ArgumentError(f"{path}: holds no weights before and after a stage; delete it and run again")
+    return sets[0], sets[1]
