@@ -7,10 +7,13 @@ BIN := $(VENV)/bin
 # The stamp carries the content of the pins, so that a changed pin rebuilds the environment and a touched file does not.
 STAMP := $(VENV)/.complete-$(shell cat envs/requirements.txt pyproject.toml | cksum | cut -d ' ' -f 1)
 
-.PHONY: figures test smoke benchmark calibration lint environment clean
+.PHONY: figures counting test smoke benchmark calibration lint environment clean
 
 figures: $(STAMP)
 	$(BIN)/snakemake -j $(JOBS)
+
+counting: $(STAMP)
+	$(BIN)/snakemake -j $(JOBS) counting
 
 test: $(STAMP)
 	$(BIN)/python -m pytest

@@ -20,6 +20,7 @@ DRAWN = (
     *("figure2", "figure3", "figure3_maps", "transition_lines", "sweeps", "sizes", "basins", "positional_minima"),
     *("second_A", "rank2", "landscape"),
 )
+COUNTED = ("curves", "accuracies", "distances", "attention")
 FIGURES = [
     *(f"{name}.{suffix}" for name in DRAWN for suffix in ("pdf", "png", "md")),
     *("agreement.md", "sweeps_agreement.md", "scorecard.md"),
@@ -93,6 +94,29 @@ def test_runs_table_holds_the_grid(pipeline):
     assert runs.groupby("experiment").size().to_dict() == sizes
     paired = runs[runs.experiment == "slice"].groupby(["alpha", "seed"]).start.apply(set)
     assert (paired == {"positional", "semantic"}).all()
+
+
+def test_counting_is_a_target_of_its_own(pipeline):
+    result = pipeline.run("counting")
+    assert result.returncode == 0, result.stdout + result.stderr
+    folder = pipeline.folder / "results/counting"
+    curves, accuracies, distances, attention = (pd.read_parquet(folder / f"{name}.parquet") for name in COUNTED)
+    assert len(curves) == 2 * (3 * 3 + 2 * 2) and len(accuracies) == len(distances) == 2 * 5
+    assert len(attention) == 2 * 5 * 2 * 2 * 5 * 5
+    sums = attention.groupby(["mechanism", "stage", "run", "when", "example", "query"]).attention.sum()
+    assert sums.between(1 - 1e-5, 1 + 1e-5).all()
+    last = curves[curves.epoch == curves.groupby("stage").epoch.transform("max")]
+    ends = accuracies.merge(last, on=["mechanism", "stage", "run"], suffixes=("", "_of_curve"))
+    assert (ends.validation_accuracy - ends.validation_accuracy_of_curve).abs().max() < 1e-9
+    assert not list(folder.rglob("*.pt"))
+    for name in ("attention", "curves", "second_stage", "shares"):
+        for suffix in ("pdf", "png", "md"):
+            assert (pipeline.folder / f"paper_figures/counting_{name}.{suffix}").stat().st_size > 0
+    files = (pipeline.folder / f"paper_figures/counting.{suffix}" for suffix in ("md", "tex"))
+    page, latex = (file.read_text(encoding="utf-8") for file in files)
+    assert "validation accuracy, stage 1" in page and r"\begin{tabular}" in latex and r"$\pm$" in latex
+    again = pipeline.run("counting", "-n")
+    assert "Nothing to be done" in again.stdout + again.stderr
 
 
 def test_touched_files_re_run_nothing(pipeline):
