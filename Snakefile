@@ -14,8 +14,8 @@ include: "workflow/rules/simulations.smk"
 include: "workflow/rules/landscape.smk"
 include: "workflow/rules/baseline.smk"
 include: "workflow/rules/gather.smk"
-include: "workflow/rules/figures.smk"
 include: "workflow/rules/counting.smk"
+include: "workflow/rules/figures.smk"
 
 
 localrules:

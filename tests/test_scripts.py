@@ -22,7 +22,7 @@ def call(script, *arguments):
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_help_tells_what_the_program_does(script):
     result = call(script, "--help")
-    assert result.returncode == 0 and ("--output" in result.stdout or "--png" in result.stdout)
+    assert result.returncode == 0 and any(f"--{name} " in result.stdout for name in ("output", "png", "curves"))
 
 
 @pytest.mark.parametrize(

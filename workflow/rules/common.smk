@@ -31,6 +31,11 @@ EXPERIMENTS = config["experiments"]
 ENVIRONMENT = "../../envs/environment.yaml"
 
 
+def pick(names: dict, *keys: str) -> dict:
+    """Some entries of a dictionary."""
+    return {key: names[key] for key in keys}
+
+
 def number(value) -> str:
     """A float as file names show it; the configuration holds no ω, σ, λ or α that this would round."""
     return f"{value:.6g}"

@@ -6,8 +6,8 @@ TRAINING_PART = RESULTS + "/counting/parts/{mechanism}_stage{stage}"
 CHECKPOINT = RESULTS + "/counting/checkpoints/{mechanism}_stage{stage}.pt"
 STAGES = {"positional": (1, 2), "semantic": (1, 2), "both": (1,)}
 TRAININGS = [(mechanism, stage) for mechanism, stages in STAGES.items() for stage in stages]
-COUNTING_TABLES = {name: f"{RESULTS}/counting/{name}.parquet" for name in ("accuracies", "distances", "attention")}
-CURVES_TABLE = f"{RESULTS}/counting/curves.parquet"
+MEASURES = ("accuracies", "distances", "attention")
+COUNTING_TABLES = {name: f"{RESULTS}/counting/{name}.parquet" for name in ("curves", *MEASURES)}
 
 
 def weights_of(mechanism: str, stage: int) -> str:
@@ -69,7 +69,7 @@ rule counting_curves_table:
         code=code_files(GATHER_SCRIPT),
         parts=expand(TRAINING_PART + "_curves.parquet", zip, **dict(zip(("mechanism", "stage"), zip(*TRAININGS)))),
     output:
-        CURVES_TABLE,
+        COUNTING_TABLES["curves"],
     params:
         rows=COUNTING["runs"] * sum(COUNTING["first" if stage == 1 else "second"]["epochs"] for _, stage in TRAININGS),
     log:
@@ -100,7 +100,7 @@ rule measure_counting:
             example=[str(x).replace(" ", "") for x in COUNTING["examples"]] if w.table == "attention" else []
         ),
     wildcard_constraints:
-        table="|".join(COUNTING_TABLES),
+        table="|".join(MEASURES),
     log:
         "logs/" + RESULTS + "/counting/{table}.log",
     benchmark:
@@ -116,50 +116,19 @@ rule measure_counting:
         " --output {output} > {log} 2>&1"
 
 
-# Figure: the tables that it reads.
-COUNTING_FIGURES = {
-    "counting_attention": {name: COUNTING_TABLES[name] for name in ("attention", "accuracies")},
-    "counting_curves": {"curves": CURVES_TABLE},
-    "counting_second_stage": {name: COUNTING_TABLES[name] for name in ("attention", "distances")},
-    "counting_shares": {"accuracies": COUNTING_TABLES["accuracies"]},
+# As FIGURES_DRAWN, for the figures that only the target `counting` draws.
+COUNTING_DRAWN = {
+    "counting_attention": ("attention accuracies", ""),
+    "counting_curves": ("curves", ""),
+    "counting_second_stage": ("attention distances", ""),
+    "counting_shares": ("accuracies", ""),
 }
-for figure, tables in COUNTING_FIGURES.items():
-
-    rule:
-        name:
-            figure
-        localrule: True
-        input:
-            **tables,
-            script=f"scripts/{figure}.py",
-            code=code_files(f"scripts/{figure}.py"),
-        output:
-            pdf=report(f"{FIGURES}/{figure}.pdf", category="Counting", caption=f"../report/{figure}.rst"),
-            png=f"{FIGURES}/{figure}.png",
-            caption=f"{FIGURES}/{figure}.md",
-        params:
-            tables=arguments(**tables),
-        log:
-            f"logs/{FIGURES}/{figure}.log",
-        benchmark:
-            f"logs/{FIGURES}/{figure}.benchmark.tsv"
-        threads: 1
-        resources:
-            mem_mb=1000,
-            runtime=10,
-        conda:
-            ENVIRONMENT
-        shell:
-            "python {input.script} {params.tables}"
-            " --pdf {output.pdf} --png {output.png} --caption {output.caption} > {log} 2>&1"
 
 
 rule counting_table:
     localrule: True
     input:
-        curves=CURVES_TABLE,
-        accuracies=COUNTING_TABLES["accuracies"],
-        distances=COUNTING_TABLES["distances"],
+        **pick(COUNTING_TABLES, "curves", "accuracies", "distances"),
         script="scripts/counting_table.py",
         code=code_files("scripts/counting_table.py"),
     output:
@@ -167,7 +136,7 @@ rule counting_table:
         page=f"{FIGURES}/counting.md",
         latex=f"{FIGURES}/counting.tex",
     params:
-        tables=arguments(curves=CURVES_TABLE, **pick(COUNTING_TABLES, "accuracies", "distances")),
+        tables=arguments(**pick(COUNTING_TABLES, "curves", "accuracies", "distances")),
     log:
         f"logs/{RESULTS}/counting/scorecard.log",
     benchmark:
@@ -185,7 +154,6 @@ rule counting_table:
 
 rule counting:
     input:
-        CURVES_TABLE,
         list(COUNTING_TABLES.values()),
-        expand(f"{FIGURES}/{{name}}.{{suffix}}", name=COUNTING_FIGURES, suffix=["pdf", "png", "md"]),
+        expand(f"{FIGURES}/{{name}}.{{suffix}}", name=COUNTING_DRAWN, suffix=["pdf", "png", "md"]),
         rules.counting_table.output,

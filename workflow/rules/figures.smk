@@ -8,12 +8,8 @@ TABLE_FILES = {
     "landscape": f"{RESULTS}/simulations/landscape.parquet",
     "crossings": f"{RESULTS}/simulations/crossings.parquet",
     "linear": f"{RESULTS}/baseline/linear.parquet",
+    **COUNTING_TABLES,
 }
-
-
-def pick(names: dict, *keys: str) -> dict:
-    """Some of the experiments that a figure draws."""
-    return {key: names[key] for key in keys}
 
 
 def figure2_task() -> str:
@@ -72,7 +68,7 @@ rule paper_figures:
         PAGES,
 
 
-for figure, (tables, options) in FIGURES_DRAWN.items():
+for figure, (tables, options) in {**FIGURES_DRAWN, **COUNTING_DRAWN}.items():
 
     rule:
         name:
