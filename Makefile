@@ -19,7 +19,7 @@ test: $(STAMP)
 	$(BIN)/python -m pytest
 
 smoke: $(STAMP)
-	$(BIN)/snakemake -j $(JOBS) --configfile workflow/config/smoke.yaml
+	$(BIN)/snakemake -j $(JOBS) all counting --configfile workflow/config/smoke.yaml
 
 benchmark: $(STAMP)
 	$(BIN)/python benchmarks/theory.py
@@ -37,11 +37,11 @@ lint: $(STAMP)
 
 environment: $(STAMP)
 
+# Without --no-compile half of pip's time would go into modules that are never imported.
 $(STAMP):
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v[:2] == (3, 11) else "PYTHON: is %d.%d, allowed is 3.11 (make PYTHON=python3.11 ...)" % v[:2])'
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
-	# Without --no-compile half of the time would go into modules that are never imported.
 	$(BIN)/python -m pip install --quiet --no-compile --requirement envs/requirements.txt
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@

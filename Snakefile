@@ -13,8 +13,8 @@ include: "workflow/rules/theory.smk"
 include: "workflow/rules/simulations.smk"
 include: "workflow/rules/landscape.smk"
 include: "workflow/rules/baseline.smk"
-include: "workflow/rules/gather.smk"
 include: "workflow/rules/counting.smk"
+include: "workflow/rules/gather.smk"
 include: "workflow/rules/figures.smk"
 
 

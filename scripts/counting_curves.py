@@ -2,10 +2,17 @@
 
 import click
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from cli import figure_files, run
-from counting_drawing import COLOUR
+from counting_drawing import (
+    COLOUR,
+    LABEL,
+    protocol_of,
+    settings_option,
+    spoken,
+    validation_letters,
+    wrong_counts,
+)
 from matplotlib.lines import Line2D
 from schemas.counting_curves import COUNTING_CURVES
 from style import TEXT_WIDTH, save, save_caption, use_style
@@ -14,20 +21,21 @@ from tables import read_table
 
 @click.command(help=__doc__)
 @click.option("--curves", type=click.Path(), required=True)
+@settings_option
 @figure_files
-def main(curves, pdf, png, caption):
+def main(curves, settings, pdf, png, caption):
     table = read_table(COUNTING_CURVES, curves)
     use_style()
     stages = sorted(table.stage.unique())
     size = (TEXT_WIDTH, 4.2)
     figure, axes = plt.subplots(2, len(stages), figsize=size, layout="constrained", squeeze=False, sharey="row")
-    least = 0.5 * smallest_step(table)
+    letters = validation_letters(settings)
     for column, stage in zip(axes.T, stages, strict=True):
         for (mechanism, _), group in table[table.stage == stage].groupby(["mechanism", "run"]):
             style = {"color": COLOUR[mechanism], "lw": 0.7, "alpha": 0.8}
             column[0].plot(group.epoch, group.train_loss, ls=":", **style)
             column[0].plot(group.epoch, group.validation_loss, **style)
-            column[1].plot(group.epoch, (1 - group.validation_accuracy).clip(lower=least), **style)
+            column[1].plot(group.epoch, wrong_counts(group.validation_accuracy, letters), **style)
         column[0].set(title=f"stage {stage}", yscale="log")
         column[1].set(xlabel="epoch", yscale="log")
     axes[0, 0].set_ylabel("cross entropy")
@@ -37,30 +45,21 @@ def main(curves, pdf, png, caption):
     entries += [Line2D([], [], color="0.4", label="validation"), Line2D([], [], color="0.4", ls=":", label="training")]
     axes[0, 0].legend(handles=entries, fontsize="x-small")
     save(figure, pdf, png)
-    save_caption(caption, caption_of(table, least))
+    save_caption(caption, caption_of(table, settings))
 
 
-LABEL = {"positional": "positional", "semantic": "semantic", "both": "unrestricted"}
-
-
-def smallest_step(table: pd.DataFrame) -> float:
-    """The smallest difference between two accuracies, a wrong count more or less."""
-    values = np.unique(np.append(table.validation_accuracy, 1.0))
-    return float(np.diff(values).min(initial=1.0))
-
-
-def caption_of(table: pd.DataFrame, least: float) -> str:
+def caption_of(table: pd.DataFrame, settings: dict) -> str:
     epochs = table.groupby("stage").epoch.max()
     last = table[table.epoch == table.stage.map(epochs)]
     ends = last.groupby(["stage", "mechanism"]).validation_accuracy.agg(["mean", "std"])
-    words = [f"stage {s}, {LABEL[m]}: {row['mean']:.4f} ± {row['std']:.4f}" for (s, m), row in ends.iterrows()]
-    spans = ", ".join(f"{count} epochs of stage {stage}" for stage, count in epochs.items())
+    words = [f"stage {s}, {LABEL[m]}: {spoken(row['mean'], row['std'])}" for (s, m), row in ends.iterrows()]
     return f"""**Learning to count.** Above: cross entropy on the training set (dotted, mean over the batches of an
-epoch) and on the validation set (solid); below: share of validation letters that are counted wrong (runs without a
-wrong one are drawn at {least:.1g}). One line for each of n = {table.run.nunique()} runs; {spans}. Stage 1, Adam:
+epoch) and on the validation set (solid); below: share of validation letters that are counted wrong (at half a
+letter where none is). One line for each of n = {table.run.nunique()} runs. Stage 1, {settings["first"]["optimizer"]}:
 queries and keys see places only (positional), letters only (semantic), or both, from random weights (unrestricted).
-Stage 2, plain gradient steps: the solutions of the two restricted models go on in the unrestricted one. Means of the
-last epoch's validation accuracies ± standard deviation over runs: {"; ".join(words)}.
+Stage 2, {settings["second"]["optimizer"]}: the solutions of the two restricted models go on in the unrestricted one.
+Means of the last epoch's validation accuracies ± standard deviation over runs: {"; ".join(words)}.
+{protocol_of(settings)}
 """
 
 

@@ -1,18 +1,76 @@
-"""What the figures of the counting experiment share."""
+"""What the figures and the table of the counting experiment share."""
 
 from __future__ import annotations
 
+import json
 import string
 
+import click
 import numpy as np
 import pandas as pd
 from matplotlib.patches import Rectangle
+from published import COUNTING_PROTOCOL
 from style import POSITIONAL, SEMANTIC
 
 # Restricted mechanisms in the order of the figures, and their colours; "both" is the unrestricted model.
 NAMES = ("positional", "semantic")
 COLOUR = {"positional": POSITIONAL, "semantic": SEMANTIC, "both": "#6a4c93"}
+LABEL = {"positional": "positional", "semantic": "semantic", "both": "unrestricted"}
 _CROWDED = 14  # places beyond which letters at the axes would overlap
+
+
+class Settings(click.ParamType):
+    """The counting part of the configuration, as JSON."""
+
+    name = "settings"
+
+    def convert(self, value, param, ctx):
+        try:
+            return json.loads(value)
+        except ValueError:
+            self.fail(f"is {value!r}, allowed is JSON", param, ctx)
+
+
+settings_option = click.option("--settings", type=Settings(), required=True, help="How the models were trained, JSON.")
+
+
+def departures(settings: dict) -> dict[str, tuple]:
+    """Settings that differ from the published protocol: ours and the published one, by key."""
+    ours, published = _flat(settings), _flat(COUNTING_PROTOCOL)
+    return {key: (ours.get(key), value) for key, value in published.items() if ours.get(key) != value}
+
+
+def protocol_of(settings: dict) -> str:
+    """A sentence on the training, for captions."""
+    differing = [f"{key} = {ours} (published: {value})" for key, (ours, value) in departures(settings).items()]
+    return f"Trained as published but for {', '.join(differing)}." if differing else "Trained as published."
+
+
+def _flat(settings: dict, prefix: str = "") -> dict:
+    flat = {}
+    for key, value in settings.items():
+        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}
+    return flat
+
+
+def spoken(mean: float, std: float) -> str:
+    """mean ± std with two digits of the latter, which a single run does not have."""
+    if np.isnan(mean):
+        return "–"
+    if np.isnan(std) or std == 0:
+        return f"{mean:.5g}"
+    digits = max(0, 1 - int(np.floor(np.log10(std))))
+    return f"{mean:.{digits}f} ± {std:.{digits}f}"
+
+
+def wrong_counts(accuracy: pd.Series, validation_letters: float) -> pd.Series:
+    """Share of wrong counts for a logarithmic axis: half a letter of the validation set where there is none."""
+    return (1 - accuracy).clip(lower=0.5 / validation_letters)
+
+
+def validation_letters(settings: dict) -> float:
+    """Letters in the validation set, but for duplicates."""
+    return settings["length"] * settings["sequences"] * (1 - settings["train_share"])
 
 
 def letter(number: int) -> str:

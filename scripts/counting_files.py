@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import zipfile
+import zlib
 from pathlib import Path
 
 import click
@@ -23,7 +26,7 @@ def counting_options(command):
         click.option("--train-share", type=float, required=True, help="Share of them in the training set."),
         click.option("--width", type=int, required=True, help="Width of the embeddings."),
         click.option("--hidden", type=int, required=True, help="Hidden units of the perceptron."),
-        click.option("--root-seed", type=int, required=True, help="Root of every random draw."),
+        click.option("--root-seed", type=click.IntRange(0, 2**32 - 1), required=True, help="Root of all random draws."),
     ]
     for option in reversed(options):
         command = option(command)
@@ -38,10 +41,15 @@ def architecture_from(options: dict) -> Architecture:
 
 def write_weights(before: Weights, after: Weights, path: str | Path) -> None:
     """Both sets of weights in one file, complete or absent."""
-    arrays = {f"{when} {name}": value.numpy() for when, weights in (("before", before), ("after", after))
-              for name, value in weights.items()}  # fmt: skip
+    sets = {"before": before, "after": after}
+    arrays = {f"{when} {name}": value.numpy() for when, part in sets.items() for name, value in part.items()}
     with complete_file(path) as temporary, open(temporary, "wb") as file:
         np.savez(file, **arrays)
+
+
+def digest_of(path: str | Path) -> str:
+    """Hash of a file's content."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
 
 
 def read_weights(path: str | Path) -> tuple[Weights, Weights]:
@@ -49,8 +57,8 @@ def read_weights(path: str | Path) -> tuple[Weights, Weights]:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: torch.from_numpy(file[name]) for name in file}
-    except (OSError, ValueError, EOFError, KeyError) as error:
-        reason = str(error).splitlines()[0]
+    except (OSError, ValueError, TypeError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        reason = (str(error) or repr(error)).splitlines()[0]
         raise ArgumentError(f"{path}: cannot be read as weights ({reason}); delete it and run again") from None
     sets = [
         {name.removeprefix(when): value for name, value in arrays.items() if name.startswith(when)}

@@ -1,14 +1,14 @@
 """Measures of trained weights that count letters: their accuracy, how far they moved, or attention on examples."""
 
+import json
 import time
 
 import click
 import numpy as np
 import pandas as pd
 import torch
-import yaml
 from cli import run
-from counting_files import architecture_from, counting_options, read_weights
+from counting_files import architecture_from, counting_options, digest_of, read_weights
 from schemas.counting_accuracies import COUNTING_ACCURACIES
 from schemas.counting_attention import COUNTING_ATTENTION
 from schemas.counting_distances import COUNTING_DISTANCES
@@ -19,9 +19,7 @@ from solvable_attention.counting.model import Weights
 from solvable_attention.counting.training import evaluate
 from solvable_attention.errors import ArgumentError
 
-PROBES = 1000  # validation sequences on which the semantic share is taken
-TABLES = {table.name.removeprefix("counting_"): table
-          for table in (COUNTING_ACCURACIES, COUNTING_DISTANCES, COUNTING_ATTENTION)}  # fmt: skip
+TABLES = {table.name: table for table in (COUNTING_ACCURACIES, COUNTING_DISTANCES, COUNTING_ATTENTION)}
 
 
 @click.command(help=__doc__)
@@ -33,44 +31,52 @@ TABLES = {table.name.removeprefix("counting_"): table
 @click.option("--output", type=click.Path(dir_okay=False), required=True, help="Parquet file to write.")
 def main(table, weights, examples, output, root_seed, **options):
     started = time.perf_counter()
-    made_from = {"table": table, "weights": weights, "examples": examples, "root_seed": root_seed, **options}
+    made_from = {"table": table, "examples": examples, "root_seed": root_seed, **options}
     torch.set_num_threads(1)
-    task = architecture_from(options).task
-    measures = {
-        "accuracies": Accuracies(draw_split(task, root_seed), root_seed),
-        "distances": distances_of,
-        "attention": Attention(np.array([checked(example, task) for example in examples], dtype=np.int64)),
-    }
+    measure = measure_of(table, architecture_from(options).task, examples, root_seed)
     frames = []
     for mechanism, stage, path in weights:
         # A second stage trains the unrestricted model, whatever it came from.
         model = mechanism if stage == 1 else "both"
-        frame = measures[table](*read_weights(path), model)
-        frames.append(frame.assign(mechanism=mechanism, stage=stage))
+        frames.append(measure(*read_weights(path), model).assign(mechanism=mechanism, stage=stage))
+        made_from[f"{mechanism} {stage}"] = digest_of(path)
     write_table(pd.concat(frames, ignore_index=True), TABLES[table], output, started, made_from)
+
+
+def measure_of(table: str, task, examples, root_seed: int):
+    """What a table holds of weights before and after, and of the model that they belong to."""
+    if table == "accuracies":
+        return Accuracies(draw_split(task, root_seed))
+    if table == "distances":
+        return distances_of
+    if not examples:
+        raise ArgumentError("example: is missing, allowed with the table attention is one at least")
+    return Attention(np.array([checked(example, task) for example in examples]))
 
 
 def checked(text: str, task) -> list[int]:
     """An example as a list of letters; ArgumentError for anything else."""
-    example = yaml.safe_load(text)
+    try:
+        example = json.loads(text)
+    except ValueError:
+        example = None
     valid = isinstance(example, list) and len(example) == task.length
-    if not valid or not all(isinstance(x, int) and 0 <= x < task.letters for x in example):
+    if not valid or not all(type(x) is int and 0 <= x < task.letters for x in example):
         raise ArgumentError(f"example: is {text!r}, allowed is a list of {task.length} letters 0 to {task.letters - 1}")
     return example
 
 
 class Accuracies:
-    """Loss and accuracy on the validation set, and the semantic share of attention before and after."""
+    """Loss and accuracy on the validation set, and the semantic share of the scores before and after."""
 
-    def __init__(self, split, root_seed):
+    def __init__(self, split):
         self._held_out = [torch.from_numpy(x).long() for x in (split.validation, split.validation_labels)]
-        self._probes, self._root_seed = split.validation[:PROBES], root_seed
 
     def __call__(self, before: Weights, after: Weights, model: str) -> pd.DataFrame:
         loss, accuracy = evaluate(after, model, *self._held_out)
-        shares = [semantic_share(weights, model, self._probes, self._root_seed) for weights in (before, after)]
         values = {"validation_loss": loss, "validation_accuracy": accuracy}
-        values |= {"semantic_share_before": shares[0], "semantic_share": shares[1]}
+        values["semantic_share_before"] = semantic_share(before, model)
+        values["semantic_share"] = semantic_share(after, model)
         return pd.DataFrame(values).rename_axis("run").reset_index()
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sys
 import time
 from pathlib import Path
 
@@ -10,11 +11,12 @@ import numpy as np
 import pandas as pd
 import torch
 from cli import run
-from counting_files import architecture_from, counting_options, read_weights, write_weights
+from counting_files import architecture_from, counting_options, digest_of, read_weights, write_weights
 from schemas.counting_curves import COUNTING_CURVES
 from tables import complete_file, write_table
 from tqdm import tqdm
 
+from solvable_attention import counting
 from solvable_attention.counting import (
     MECHANISMS,
     Training,
@@ -23,6 +25,7 @@ from solvable_attention.counting import (
     train,
     unrestricted_weights,
 )
+from solvable_attention.counting.model import Weights
 from solvable_attention.counting.training import OPTIMIZERS, State
 
 CURVES = ("train_loss", "validation_loss", "validation_accuracy")
@@ -44,7 +47,7 @@ CURVES = ("train_loss", "validation_loss", "validation_accuracy")
 def main(mechanism, runs, start, noise, checkpoint, weights, curves, root_seed, **options):
     if (start is None) != (noise is None):
         raise click.UsageError("noise: is allowed with --start, and needed there")
-    started = time.perf_counter()
+    begun = time.perf_counter()
     made_from = {"mechanism": mechanism, "runs": runs, "noise": noise, "root_seed": root_seed, **options}
     torch.set_num_threads(1)  # a job is granted one core
     architecture = architecture_from(options)
@@ -52,9 +55,10 @@ def main(mechanism, runs, start, noise, checkpoint, weights, curves, root_seed, 
     if start is None:
         before, trained, stage = initial_weights(architecture, mechanism, numbers, root_seed), mechanism, 1
     else:
+        made_from["start"] = digest_of(start)
         restricted = read_weights(start)[1]
         before, trained, stage = unrestricted_weights(restricted, mechanism, numbers, root_seed, noise), "both", 2
-    stored = Checkpoint(checkpoint, made_from, before)
+    stored = Checkpoint(checkpoint, made_from, before, begun)
     state = stored.read()
     with tqdm(total=training.epochs, initial=state.epochs, desc="epochs", disable=None) as bar:
 
@@ -65,7 +69,7 @@ def main(mechanism, runs, start, noise, checkpoint, weights, curves, root_seed, 
         key = MECHANISMS.index(mechanism)
         end = train(state, trained, split, training, [(key, stage, r) for r in numbers], root_seed, after_epoch)
     write_weights(before, end.weights, weights)
-    write_table(frame_of(end, mechanism, stage), COUNTING_CURVES, curves, started, made_from)
+    write_table(frame_of(end, mechanism, stage), COUNTING_CURVES, curves, begun - stored.earlier, made_from)
     stored.delete()
 
 
@@ -79,31 +83,45 @@ def frame_of(state: State, mechanism: str, stage: int) -> pd.DataFrame:
 
 
 class Checkpoint:
-    """The state of a training after its last complete epoch; that of another training counts for none."""
+    """The state of a training after its last complete epoch.
 
-    def __init__(self, path, made_from: dict, before: dict):
-        self.path, self._before = Path(path), before
-        digest = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode())
+    A file that is broken, or of another training (other arguments, start, code or version of torch), counts for none.
+    earlier : seconds that the training took before it was resumed.
+    """
+
+    def __init__(self, path, made_from: dict, before: Weights, begun: float):
+        self.path, self._before, self._begun, self.earlier = Path(path), before, begun, 0.0
+        digest = hashlib.sha256(json.dumps({"torch": torch.__version__, **made_from}, sort_keys=True).encode())
+        for source in sorted(Path(counting.__file__).parent.glob("*.py")):
+            digest.update(source.read_bytes())
         for value in before.values():
             digest.update(value.numpy().tobytes())
         self._made_from = digest.hexdigest()
 
     def read(self) -> State:
         """The stored state, or that before the first epoch."""
+        if not self.path.exists():
+            return State(self._before)
         try:
             stored = torch.load(self.path, weights_only=True)
-        except (OSError, RuntimeError, EOFError, ValueError, KeyError):
+            whole = stored["made_from"] == self._made_from
+        except Exception:  # whatever torch makes of a broken file
+            whole = False
+        if not whole:
+            print(f"{self.path}: is broken or of another training, and is not used", file=sys.stderr)
             return State(self._before)
-        if not isinstance(stored, dict) or stored.get("made_from") != self._made_from:
-            return State(self._before)
-        curves = {name: [row.numpy() for row in stored[name]] for name in CURVES}
-        return State(stored["weights"], stored["optimizer"], **curves)
+        self.earlier = stored["seconds"]
+        curves = ([row.numpy() for row in stored[name]] for name in CURVES)
+        state = State(stored["weights"], stored["optimizer"], *curves)
+        print(f"{self.path}: going on after epoch {state.epochs}", file=sys.stderr)
+        return state
 
     def write(self, state: State) -> None:
         curves = {name: [torch.from_numpy(row) for row in getattr(state, name)] for name in CURVES}
-        content = {"made_from": self._made_from, "weights": state.weights, "optimizer": state.optimizer, **curves}
+        seconds = self.earlier + time.perf_counter() - self._begun
+        content = {"made_from": self._made_from, "seconds": seconds, **curves}
         with complete_file(self.path) as temporary:
-            torch.save(content, temporary)
+            torch.save({**content, "weights": state.weights, "optimizer": state.optimizer}, temporary)
 
     def delete(self) -> None:
         self.path.unlink(missing_ok=True)

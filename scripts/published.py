@@ -16,6 +16,12 @@ LINES = {
         0.3: 1.451, 0.325: 1.584, 0.35: 1.750, 0.38: 1.993
     },
 }  # fmt: skip
+# How the authors trained their counting models, in the keys of config.yaml.
+COUNTING_PROTOCOL = {
+    "letters": 15, "length": 10, "sequences": 50_000, "train_share": 0.7, "width": 64, "hidden": 128, "runs": 10,
+    "batch": 32, "first": {"optimizer": "adam", "step": 1e-3, "epochs": 200},
+    "second": {"optimizer": "sgd", "step": 1e-3, "epochs": 100, "noise": 1e-3},
+}  # fmt: skip
 # Mean and standard deviation over ten runs of what the counting experiment measures.
 COUNTING = {
     ("positional", "validation accuracy, stage 1"): (0.99885, 0.00045),

@@ -1,6 +1,7 @@
 """The programs of the counting experiment: resumption after a kill, broken files, and the table with its verdicts."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,8 +11,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
+from counting_drawing import departures, protocol_of, spoken, wrong_counts
 from counting_files import read_weights
-from counting_table import claims, latex_of, spoken, values_of, wide
+from counting_table import claims, latex_of, values_of, wide
+from published import COUNTING_PROTOCOL
 
 from solvable_attention.errors import ArgumentError
 
@@ -47,7 +51,9 @@ def test_a_killed_training_goes_on_and_ends_in_the_same_weights(tmp_path):
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert not (killed / "w.npz").exists() and (killed / "c.pt").exists()
-    assert call(killed, epochs).returncode == 0
+    again = call(killed, epochs)
+    gone_on = re.search(r"going on after epoch (\d+)", again.stderr)
+    assert again.returncode == 0 and 1 <= int(gone_on[1]) < epochs
     assert not (killed / "c.pt").exists()
     for ours, theirs in zip(read_weights(straight / "w.npz"), read_weights(killed / "w.npz"), strict=True):
         assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
@@ -55,23 +61,51 @@ def test_a_killed_training_goes_on_and_ends_in_the_same_weights(tmp_path):
     pd.testing.assert_frame_equal(*curves)
 
 
-@pytest.mark.parametrize("content", [b"", b"half a checkpoint"])
-def test_a_broken_or_foreign_checkpoint_is_not_used(content, tmp_path):
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    whole.mkdir()
-    broken.mkdir()
-    (broken / "c.pt").write_bytes(content)
-    for folder in (whole, broken):
-        assert call(folder, 2).returncode == 0
-    after = [read_weights(folder / "w.npz")[1] for folder in (whole, broken)]
-    assert all(np.array_equal(after[0][name], after[1][name]) for name in after[0])
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    """The bytes that a killed training leaves."""
+    folder = tmp_path_factory.mktemp("killed")
+    process = subprocess.Popen(command_in(folder, 1000), env=environment(), stderr=subprocess.DEVNULL)
+    while not (folder / "c.pt").exists() and process.poll() is None:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    return (folder / "c.pt").read_bytes()
+
+
+def weights_after(folder: Path, *more):
+    folder.mkdir()
+    result = call(folder, 2, *more)
+    assert result.returncode == 0, result.stderr
+    return read_weights(folder / "w.npz")[1], result.stderr
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda whole: b"",
+        lambda whole: bytes(1000),
+        lambda whole: b"half a checkpoint",
+        lambda whole: whole[: len(whole) // 2],
+        lambda whole: whole,  # of another number of epochs
+    ],
+)
+def test_a_broken_or_foreign_checkpoint_is_not_used(spoil, checkpoint, tmp_path):
+    expected, _ = weights_after(tmp_path / "whole")
+    (tmp_path / "spoilt.pt").write_bytes(spoil(checkpoint))
+    found, said = weights_after(tmp_path / "spoilt", "--checkpoint", tmp_path / "spoilt.pt")
+    assert "is broken or of another training" in said
+    assert all(np.array_equal(expected[name], found[name]) for name in expected)
 
 
 def test_broken_weights_are_named_with_the_way_out(tmp_path):
     path = tmp_path / "start.npz"
-    path.write_bytes(b"PK half")
-    with pytest.raises(ArgumentError, match=r"start\.npz: cannot be read as weights .*delete it"):
-        read_weights(path)
+    np.savez(path, something=np.ones(300))
+    whole = path.read_bytes()
+    for content in (b"", b"PK half", whole[:200], whole[: len(whole) // 2]):
+        path.write_bytes(content)
+        with pytest.raises(ArgumentError, match=r"start\.npz: cannot be read as weights .*delete it"):
+            read_weights(path)
     np.savez(path, something=np.ones(3))
     with pytest.raises(ArgumentError, match=r"start\.npz: holds no weights"):
         read_weights(path)
@@ -86,6 +120,16 @@ def test_a_second_stage_needs_start_and_noise(tmp_path):
     result = call(tmp_path, 2, "--noise", 0.001)
     assert result.returncode != 0
     assert result.stderr.splitlines() == ["error: noise: is allowed with --start, and needed there"]
+
+
+def test_examples_are_letters_of_the_task(tmp_path):
+    for example in ("[0,1", "[0,1,2]", "[0,1,2,5]", "[true,0,1,2]", "{}"):
+        options = (*MODEL, "--root-seed", 3, "--table", "attention", "--example", example)
+        files = ("--weights", "semantic", 1, tmp_path / "w.npz", "--output", tmp_path / "a.parquet")
+        command = [sys.executable, ROOT / "scripts/counting_measure.py", *options, *files]
+        result = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=environment(), check=False)
+        assert result.returncode != 0 and len(result.stderr.splitlines()) == 1
+        assert "allowed is a list of 4 letters 0 to 4" in result.stderr and example in result.stderr
 
 
 # The table
@@ -103,28 +147,37 @@ def tables():
     far = frame.mechanism.map({"positional": 158.0, "semantic": 163.0}) + 2 * frame.run
     near = frame.mechanism.map({"positional": 0.6, "semantic": 0.4}) + 0.02 * frame.run
     moved = far.where(frame.stage == 1, near)
-    epochs = frame.stage.map({1: 200, 2: 100})
     return {
         "accuracies": frame.assign(validation_accuracy=accuracy),
         "distances": frame.assign(summed=moved, whole=moved / 3),
-        "curves": frame.assign(epoch=epochs),
+        "curves": frame.assign(epoch=1, train_loss=0.1),
     }
 
 
-def test_published_numbers_are_reproduced_at_the_published_length_only(tables):
-    rows = pd.DataFrame(claims(tables))
+def test_published_numbers_are_held_against_trainings_of_the_published_kind_only(tables):
+    full = {**COUNTING_PROTOCOL, "runs": 2}
+    assert departures(full) == {"runs": (2, 10)}
+    rows = pd.DataFrame(claims(tables, COUNTING_PROTOCOL))
     assert set(rows.verdict) == {"reproduced"} and rows.published.notna().sum() == 6
-    short = {**tables, "curves": tables["curves"].assign(epoch=20)}
-    verdicts = pd.DataFrame(claims(short))
-    held = verdicts[verdicts.published.notna()]
-    assert set(held.verdict) == {"not tested (shortened training)"}
+    short = {**COUNTING_PROTOCOL, "first": {**COUNTING_PROTOCOL["first"], "epochs": 20}}
+    assert set(pd.DataFrame(claims(tables, short)).verdict) == {"not tested (first.epochs not as published)"}
+    assert protocol_of(short) == "Trained as published but for first.epochs = 20 (published: 200)."
     far = {**tables, "distances": tables["distances"].assign(summed=100.0)}
-    verdicts = pd.DataFrame(claims(far)).set_index("claim").verdict
+    verdicts = pd.DataFrame(claims(far, COUNTING_PROTOCOL)).set_index("claim").verdict
     assert verdicts["distance in stage 2, summed, semantic"] == "not reproduced"
     assert (verdicts[verdicts.index.str.endswith("distances summed")] == "not reproduced").all()
     poor = {**tables, "accuracies": tables["accuracies"].assign(validation_accuracy=0.99)}
-    verdicts = pd.DataFrame(claims(poor)).set_index("claim").verdict
+    verdicts = pd.DataFrame(claims(poor, COUNTING_PROTOCOL)).set_index("claim").verdict
     assert verdicts[verdicts.index.str.contains("learns to count")].eq("not reproduced").all()
+
+
+def test_the_paper_overlay_is_the_published_protocol():
+    overlay = yaml.safe_load((ROOT / "workflow/config/paper.yaml").read_text(encoding="utf-8"))
+    assert departures(overlay["counting"]) == {}
+
+
+def test_a_run_without_a_wrong_count_is_drawn():
+    assert wrong_counts(pd.Series([1.0, 0.9]), 100).tolist() == pytest.approx([0.005, 0.1])
 
 
 def test_the_table_holds_means_and_deviations(tables):

@@ -72,13 +72,15 @@ def test_split_sobol_is_a_full_space_rule():
 
 
 @pytest.mark.parametrize(("branch", "sigma"), [("semantic", 0.5), ("positional", 0.5), ("positional", 1.0)])
-def test_dropped_nodes_matter_a_hundred_times_less_than_the_quadrature_error(branch, sigma):
+def test_dropped_nodes_do_not_matter(branch, sigma):
     task = TeacherStudent(omega=0.3, sigma=sigma)
     point = fixed_point(task, 1.5, branch)
-    full = gauss_hermite(3, 20)
-    half = full.nodes[0] > 0
-    every = SplitRule(GaussianRule(full.nodes[:, half].copy(), 2 * full.weights[half]), half_space=True)
-    assert split_gauss_hermite(20).size < every.size
-    with_all, without = (pair_moments(task, point.overlaps, rule) for rule in (every, split_gauss_hermite(20)))
-    for name in ("q_hat", "v_hat", "moreau", "test_error"):
-        assert getattr(without, name) == pytest.approx(getattr(with_all, name), rel=point.quadrature_error / 100)
+    orders = {20: point.quadrature_error / 100} | ({40: 2e-5} if sigma == 0.5 else {})
+    for order, allowed in orders.items():
+        full = gauss_hermite(3, order)
+        half = full.nodes[0] > 0
+        every = SplitRule(GaussianRule(full.nodes[:, half].copy(), 2 * full.weights[half]), half_space=True)
+        assert split_gauss_hermite(order).size < 0.5 * every.size
+        with_all, without = (pair_moments(task, point.overlaps, rule) for rule in (every, split_gauss_hermite(order)))
+        for name in ("k_hat", "v_hat", "moreau", "test_error"):
+            assert getattr(without, name) == pytest.approx(getattr(with_all, name), rel=allowed)

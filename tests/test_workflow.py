@@ -115,6 +115,8 @@ def test_counting_is_a_target_of_its_own(pipeline):
     files = (pipeline.folder / f"paper_figures/counting.{suffix}" for suffix in ("md", "tex"))
     page, latex = (file.read_text(encoding="utf-8") for file in files)
     assert "validation accuracy, stage 1" in page and r"\begin{tabular}" in latex and r"$\pm$" in latex
+    parts = [path.relative_to(pipeline.folder).with_suffix("") for path in folder.rglob("*.parquet")]
+    assert all((pipeline.folder / "logs" / f"{part}.benchmark.tsv").is_file() for part in parts)
     again = pipeline.run("counting", "-n")
     assert "Nothing to be done" in again.stdout + again.stderr
 

@@ -1,13 +1,12 @@
 """Attention matrices on the example sequences, before and after each stage."""
 
+from schemas.counting_run import RUN
 from tables import Table, count, number, one_of
 
 COUNTING_ATTENTION = Table(
-    "counting_attention",
+    "attention",
     {
-        "mechanism": one_of(["positional", "semantic", "both"]),
-        "stage": count(1),
-        "run": count(),
+        **RUN,
         "when": one_of(["before", "after"]),
         "example": count(),
         "query": count(),
@@ -16,5 +15,5 @@ COUNTING_ATTENTION = Table(
         "key_letter": count(),
         "attention": number(0, 1.000001),
     },
-    ["mechanism", "stage", "run", "when", "example", "query", "key"],
+    [*RUN, "when", "example", "query", "key"],
 )

@@ -1,17 +1,16 @@
 """Learning curves of the counting experiment; stage 2 names the mechanism that the runs come from."""
 
-from tables import Table, count, number, one_of
+from schemas.counting_run import RUN
+from tables import Table, count, number
 
 COUNTING_CURVES = Table(
-    "counting_curves",
+    "curves",
     {
-        "mechanism": one_of(["positional", "semantic", "both"]),
-        "stage": count(1),
-        "run": count(),
+        **RUN,
         "epoch": count(1),
         "train_loss": number(0),
         "validation_loss": number(0),
         "validation_accuracy": number(0, 1),
     },
-    ["mechanism", "stage", "run", "epoch"],
+    [*RUN, "epoch"],
 )

@@ -1,15 +1,14 @@
 """How far the weights moved in a stage: Euclidean distances summed over tensors, and of all weights as one vector."""
 
-from tables import Table, count, number, one_of
+from schemas.counting_run import RUN
+from tables import Table, number
 
 COUNTING_DISTANCES = Table(
-    "counting_distances",
+    "distances",
     {
-        "mechanism": one_of(["positional", "semantic", "both"]),
-        "stage": count(1),
-        "run": count(),
+        **RUN,
         "summed": number(0),
         "whole": number(0),
     },
-    ["mechanism", "stage", "run"],
+    [*RUN],
 )

@@ -1,5 +1,6 @@
 """Checked configuration, names of files, and the arguments that scripts receive. No rules."""
 
+import json
 import os
 import re
 import shlex

@@ -10,6 +10,19 @@ MEASURES = ("accuracies", "distances", "attention")
 COUNTING_TABLES = {name: f"{RESULTS}/counting/{name}.parquet" for name in ("curves", *MEASURES)}
 
 
+CURVES_PARTS = [TRAINING_PART.format(mechanism=m, stage=s) + "_curves.parquet" for m, s in TRAININGS]
+CURVES_ROWS = COUNTING["runs"] * sum(COUNTING["first" if stage == 1 else "second"]["epochs"] for _, stage in TRAININGS)
+# What figures and table say of the training.
+SETTINGS = arguments(settings=json.dumps({key: value for key, value in COUNTING.items() if key != "examples"}))
+
+
+def counting_memory_mb() -> int:
+    """Libraries, sequences and labels, the pairs of places that are compared, and the activations of a batch."""
+    L, sequences = COUNTING["length"], COUNTING["sequences"]
+    batch = COUNTING["runs"] * COUNTING["batch"] * L * (8 * COUNTING["hidden"] + 6 * COUNTING["letters"] + 12 * L)
+    return int(900 + 1e-6 * (sequences * L * (40 + L) + 40 * batch))
+
+
 def weights_of(mechanism: str, stage: int) -> str:
     return TRAINING_PART.format(mechanism=mechanism, stage=stage) + ".npz"
 
@@ -48,42 +61,18 @@ rule train_counting:
         mechanism="positional|semantic|both",
         stage="1|2",
     log:
-        "logs/" + TRAINING_PART + ".log",
+        "logs/" + TRAINING_PART + "_curves.log",
     benchmark:
-        "logs/" + TRAINING_PART + ".benchmark.tsv"
+        "logs/" + TRAINING_PART + "_curves.benchmark.tsv"
     threads: 1
     resources:
-        mem_mb=1500,
+        mem_mb=counting_memory_mb(),
         runtime=240,
     conda:
         ENVIRONMENT
     shell:
         "python {input.script} {params.model} --mechanism {wildcards.mechanism} {params.training} {params.start}"
         " --checkpoint {params.checkpoint} --weights {output.weights} --curves {output.curves} > {log} 2>&1"
-
-
-rule counting_curves_table:
-    localrule: True
-    input:
-        script=GATHER_SCRIPT,
-        code=code_files(GATHER_SCRIPT),
-        parts=expand(TRAINING_PART + "_curves.parquet", zip, **dict(zip(("mechanism", "stage"), zip(*TRAININGS)))),
-    output:
-        COUNTING_TABLES["curves"],
-    params:
-        rows=COUNTING["runs"] * sum(COUNTING["first" if stage == 1 else "second"]["epochs"] for _, stage in TRAININGS),
-    log:
-        f"logs/{RESULTS}/counting/curves.log",
-    benchmark:
-        f"logs/{RESULTS}/counting/curves.benchmark.tsv"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    conda:
-        ENVIRONMENT
-    shell:
-        "python {input.script} --table counting_curves --rows {params.rows} --output {output} {input.parts} > {log} 2>&1"
 
 
 rule measure_counting:
@@ -107,7 +96,7 @@ rule measure_counting:
         "logs/" + RESULTS + "/counting/{table}.benchmark.tsv"
     threads: 1
     resources:
-        mem_mb=1500,
+        mem_mb=counting_memory_mb(),
         runtime=20,
     conda:
         ENVIRONMENT
@@ -118,10 +107,10 @@ rule measure_counting:
 
 # As FIGURES_DRAWN, for the figures that only the target `counting` draws.
 COUNTING_DRAWN = {
-    "counting_attention": ("attention accuracies", ""),
-    "counting_curves": ("curves", ""),
-    "counting_second_stage": ("attention distances", ""),
-    "counting_shares": ("accuracies", ""),
+    "counting_attention": ("attention accuracies", SETTINGS),
+    "counting_curves": ("curves", SETTINGS),
+    "counting_second_stage": ("attention distances", SETTINGS),
+    "counting_shares": ("accuracies", SETTINGS),
 }
 
 
@@ -137,6 +126,7 @@ rule counting_table:
         latex=f"{FIGURES}/counting.tex",
     params:
         tables=arguments(**pick(COUNTING_TABLES, "curves", "accuracies", "distances")),
+        settings=SETTINGS,
     log:
         f"logs/{RESULTS}/counting/scorecard.log",
     benchmark:
@@ -148,7 +138,7 @@ rule counting_table:
     conda:
         ENVIRONMENT
     shell:
-        "python {input.script} {params.tables}"
+        "python {input.script} {params.tables} {params.settings}"
         " --output {output.claims} --page {output.page} --latex {output.latex} > {log} 2>&1"
 
 

@@ -12,6 +12,7 @@ GATHERED = {
         ("simulations/runs", simulation_parts(), simulation_rows()),
         ("simulations/landscape", landscape_parts(), None),
         ("baseline/linear", baseline_parts(), baseline_rows()),
+        ("counting/curves", CURVES_PARTS, CURVES_ROWS),
     )
     if parts
 }

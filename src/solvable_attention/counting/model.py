@@ -38,9 +38,9 @@ class Architecture:
     hidden: int = 128
 
     def __post_init__(self):
-        if self.width < 2 or self.width % 2:
+        if not isinstance(self.width, int) or self.width < 2 or self.width % 2:
             raise ArgumentError(f"width: is {self.width!r}, allowed is an even number ≥ 2")
-        if self.hidden < 1:
+        if not isinstance(self.hidden, int) or self.hidden < 1:
             raise ArgumentError(f"hidden: is {self.hidden!r}, allowed is a whole number ≥ 1")
 
 
@@ -88,8 +88,9 @@ def _draw(architecture: Architecture, mechanism: str, run: int, root_seed: int) 
 def scores(weights: Weights, mechanism: str) -> torch.Tensor:
     """Scores before the softmax of every pair of codes, (runs, codes, codes).
 
-    Codes are letters, places, or letter · L + place.
+    Codes are letters, places, or letter · L + place. Raises ArgumentError for an unknown mechanism.
     """
+    check_mechanism(mechanism)
     letters, places = _masked(weights, mechanism)
     width = letters.shape[-1]
     if mechanism == "both":

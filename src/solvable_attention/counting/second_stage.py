@@ -18,11 +18,14 @@ def unrestricted_weights(
     """The same function in the model "both", plus noise · N(0, 1) on Q, K and the embeddings.
 
     The rows of Q and K and the halves of the embeddings that the restricted model does not read are zero before the
-    noise, so that without it both models agree. Raises ArgumentError where the model is not restricted.
+    noise, so that without it both models agree. Raises ArgumentError where the model is not restricted, or `runs` does
+    not name each run of the weights.
     """
     check_mechanism(mechanism)
     if mechanism == "both":
         raise ArgumentError("mechanism: is 'both', allowed is a restricted one")
+    if len(runs) != len(weights["Q"]):
+        raise ArgumentError(f"runs: is {runs}, allowed are {len(weights['Q'])} numbers, one for each run")
     free = {name: value.detach().clone() for name, value in weights.items()}
     half = free["Q"].shape[1] // 2
     unread = slice(half, None) if mechanism == "semantic" else slice(half)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-SEQUENCES, SPLIT, WEIGHTS, ORDER, NOISE, PROBES = range(6)
+SEQUENCES, SPLIT, WEIGHTS, ORDER, NOISE = range(5)
 
 
 def generator(root_seed: int, purpose: int, more: tuple[int, ...] = ()) -> np.random.Generator:

@@ -1,37 +1,37 @@
-"""How semantic an attention is, between 0 (positional) and 1 (semantic)."""
+"""How semantic the scores of an attention are, between 0 (positional) and 1 (semantic)."""
 
 from __future__ import annotations
 
 import numpy as np
-import torch
 
-from solvable_attention.counting.model import Weights, attention
-from solvable_attention.counting.seeding import PROBES, generator
+from solvable_attention.counting.model import Weights, scores
+
+# Below this variance, of scores of order one, attention is uniform to five digits and has no mechanism.
+_FLAT = 1e-10
 
 
-def semantic_share(
-    weights: Weights, mechanism: str, sequences: np.ndarray, root_seed: int, permutations: int = 8
-) -> np.ndarray:
-    """S = C/(C + P) for each run, (runs,), from two invariances that tell the mechanisms apart.
+def semantic_share(weights: Weights, mechanism: str) -> np.ndarray:
+    """S = C/(C + P) of each run, (runs,); NaN where the scores depend on neither letter nor place of a key.
 
-    C = E ‖A(x) − A(x')‖² measures what other letters at the same places change; purely positional attention has C = 0.
-    P = E ‖A(πx) − π A(x) πᵀ‖² measures what other places π of the same letters change; purely semantic attention is
-    moved along, P = 0. x, x' are distinct `sequences` (n, L), π random permutations of the places. Attention that
-    changes with neither (uniform, or every token to itself) is neither: NaN.
+    A score z[a, i; b, j] of a query (letter a, place i) and a key (letter b, place j) is a sum of a term that depends
+    on b and one that depends on j, since keys are linear in the embeddings of both, and softmax does not see what
+    depends on the query alone. C is the variance of z over the letters b and P that over the places j of the key,
+    letters and places being equally likely, averaged over queries:
+
+        C = E_{a,i} Var_b E_j z,   P = E_{a,i} Var_j E_b z.
+
+    A model whose queries and keys see places only has S = 0, one that sees letters only has S = 1; S is the same for
+    all multiples of the scores. It is a measure of scores, not of the attention that softmax makes of them.
     """
-    rng = generator(root_seed, PROBES)
-    runs = next(iter(weights.values())).shape[0]
-    length = sequences.shape[1]
-
-    def of(x: np.ndarray) -> torch.Tensor:
-        with torch.no_grad():
-            return attention(weights, mechanism, torch.from_numpy(x).expand(runs, -1, -1)).double()
-
-    A = of(sequences)
-    by_content = ((A - A.roll(1, dims=1)) ** 2).sum(dim=(2, 3)).mean(dim=1)
-    by_place = torch.zeros_like(by_content)
-    for _ in range(permutations):
-        order = rng.permutation(length)
-        carried = A[:, :, order][:, :, :, order]
-        by_place += ((of(sequences[:, order]) - carried) ** 2).sum(dim=(2, 3)).mean(dim=1) / permutations
-    return (by_content / (by_content + by_place)).numpy()
+    table = scores(weights, mechanism).detach().double()
+    letters, places = weights["letters"].shape[1], weights["places"].shape[1]
+    if mechanism == "semantic":
+        table = table[:, :, None, :, None]
+    elif mechanism == "positional":
+        table = table[:, None, :, None, :]
+    else:
+        table = table.view(-1, letters, places, letters, places)
+    by_letter = table.mean(dim=4).var(dim=3, correction=0).mean(dim=(1, 2)).numpy()
+    by_place = table.mean(dim=3).var(dim=3, correction=0).mean(dim=(1, 2)).numpy()
+    total = by_letter + by_place
+    return np.where(total > _FLAT, by_letter / np.maximum(total, _FLAT), np.nan)

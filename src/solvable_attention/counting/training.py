@@ -35,7 +35,7 @@ class Training:
         if not 0 < self.step < np.inf:
             raise ArgumentError(f"step: is {self.step!r}, allowed is a positive number")
         for name in ("batch", "epochs"):
-            if getattr(self, name) < 1:
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
                 raise ArgumentError(f"{name}: is {getattr(self, name)!r}, allowed is a whole number ≥ 1")
 
     def optimizer_of(self, weights: Weights) -> torch.optim.Optimizer:
@@ -73,6 +73,7 @@ def train(
 
     keys : for each run the whole numbers that, with root_seed, name its orders; after_epoch is called with the state,
     which it may store. A training that is resumed from a stored state ends in the same weights.
+    Raises ArgumentError where the loss of a run is no longer finite.
     """
     weights = {name: value.detach().clone().requires_grad_() for name, value in state.weights.items()}
     optimizer = training.optimizer_of(weights)
@@ -85,6 +86,8 @@ def train(
         batches = torch.from_numpy(orders).split(training.batch, dim=1)
         loss = _epoch(weights, mechanism, optimizer, sequences, labels, batches)
         held_out_loss, accuracy = evaluate(weights, mechanism, *held_out)
+        if not np.isfinite([loss, held_out_loss]).all():
+            raise ArgumentError(f"step: is {training.step}, allowed is one with which no run diverges")
         state = State(
             {name: value.detach().clone() for name, value in weights.items()},
             copy.deepcopy(optimizer.state_dict()),  # the original goes on changing

@@ -1,7 +1,7 @@
 """Products of a large matrix with a few vectors, which read the matrix once.
 
 BLAS is made for many columns. With two to a dozen, its matrix–matrix product works at a fraction of its speed, and one
-matrix–vector product per column reads the matrix from memory once per column. Here some rows stay in the first cache
+matrix–vector product per column reads the matrix from memory once per column. Here a few rows stay in a near cache
 while every column takes its turn. Threads share blocks of rows; the results do not depend on their number.
 """
 
@@ -54,8 +54,10 @@ def _fields(X, Q, scale, out):
                 q0, q1, q2, q3 = q0 + x0[k] * u, q1 + x1[k] * u, q2 + x2[k] * u, q3 + x3[k] * u
                 r0, r1, r2, r3 = r0 + x0[k] * v, r1 + x1[k] * v, r2 + x2[k] * v, r3 + x3[k] * v
             out[i, j], out[i + 1, j], out[i + 2, j], out[i + 3, j] = scale * q0, scale * q1, scale * q2, scale * q3
-            j += 1
-            out[i, j], out[i + 1, j], out[i + 2, j], out[i + 3, j] = scale * r0, scale * r1, scale * r2, scale * r3
+            next_j = j + 1
+            out[i, next_j], out[i + 1, next_j], out[i + 2, next_j], out[i + 3, next_j] = (
+                scale * r0, scale * r1, scale * r2, scale * r3,
+            )  # fmt: skip
     _plain_fields(X, Q, scale, out, 0, rows - rows % 4, columns - columns % 2)
     _plain_fields(X, Q, scale, out, rows - rows % 4, rows, 0)
 
