@@ -84,8 +84,7 @@ def claims(tables: dict[str, pd.DataFrame], settings: dict) -> list[dict]:
             own = tables["distances"].query("mechanism == @mechanism")
             moved = own.pivot(index="run", columns="stage", values=kind)
             ratio = (moved[1] / moved[2]).min()
-            claim = (f"stage 2 moves the {mechanism} solution at least {LEAST_RATIO:g} times less than stage 1, distances"
-                     f" {kind}")  # fmt: skip
+            claim = f"stage 2 moves the {mechanism} solution at least {LEAST_RATIO:g} times less than stage 1, {kind}"
             verdict = untested or (REPRODUCED if ratio >= LEAST_RATIO else NOT)
             rows.append(row(OWN if kind == "whole" else PAPER, claim, f"{where}, smallest ratio", ratio, verdict,
                             points=runs))  # fmt: skip

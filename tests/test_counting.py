@@ -222,7 +222,8 @@ def test_evaluation_counts_right_letters(split):
     sequences, labels = split.validation[:30], split.validation_labels[:30]
     loss, accuracy = evaluate(weights, "positional", *map(torch.from_numpy, (sequences, labels)))
     for run in RUNS:
-        outputs = torch.cat([plain_model(weights, "positional", run, torch.from_numpy(x))[0] for x in sequences]).detach()
+        outputs = [plain_model(weights, "positional", run, torch.from_numpy(x))[0].detach() for x in sequences]
+        outputs = torch.cat(outputs)
         right = outputs.argmax(dim=1).numpy() == labels.ravel()
         chance = torch.softmax(outputs, dim=1)[torch.arange(labels.size), torch.from_numpy(labels.ravel())]
         assert accuracy[run] == pytest.approx(right.mean()) and 0 < right.mean() < 1

@@ -165,7 +165,7 @@ def test_published_numbers_are_held_against_trainings_of_the_published_kind_only
     far = {**tables, "distances": tables["distances"].assign(summed=100.0)}
     verdicts = pd.DataFrame(claims(far, COUNTING_PROTOCOL)).set_index("claim").verdict
     assert verdicts["distance in stage 2, summed, semantic"] == "not reproduced"
-    assert (verdicts[verdicts.index.str.endswith("distances summed")] == "not reproduced").all()
+    assert (verdicts[verdicts.index.str.endswith("stage 1, summed")] == "not reproduced").all()
     poor = {**tables, "accuracies": tables["accuracies"].assign(validation_accuracy=0.99)}
     verdicts = pd.DataFrame(claims(poor, COUNTING_PROTOCOL)).set_index("claim").verdict
     assert verdicts[verdicts.index.str.contains("learns to count")].eq("not reproduced").all()

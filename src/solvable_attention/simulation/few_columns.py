@@ -53,11 +53,10 @@ def _fields(X, Q, scale, out):
                 u, v = q[k], r[k]
                 q0, q1, q2, q3 = q0 + x0[k] * u, q1 + x1[k] * u, q2 + x2[k] * u, q3 + x3[k] * u
                 r0, r1, r2, r3 = r0 + x0[k] * v, r1 + x1[k] * v, r2 + x2[k] * v, r3 + x3[k] * v
-            out[i, j], out[i + 1, j], out[i + 2, j], out[i + 3, j] = scale * q0, scale * q1, scale * q2, scale * q3
-            next_j = j + 1
-            out[i, next_j], out[i + 1, next_j], out[i + 2, next_j], out[i + 3, next_j] = (
-                scale * r0, scale * r1, scale * r2, scale * r3,
-            )  # fmt: skip
+            out[i, j], out[i, j + 1] = scale * q0, scale * r0
+            out[i + 1, j], out[i + 1, j + 1] = scale * q1, scale * r1
+            out[i + 2, j], out[i + 2, j + 1] = scale * q2, scale * r2
+            out[i + 3, j], out[i + 3, j + 1] = scale * q3, scale * r3
     _plain_fields(X, Q, scale, out, 0, rows - rows % 4, columns - columns % 2)
     _plain_fields(X, Q, scale, out, rows - rows % 4, rows, 0)
 
