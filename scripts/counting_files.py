@@ -55,7 +55,8 @@ def digest_of(path: str | Path) -> str:
 def read_weights(path: str | Path) -> tuple[Weights, Weights]:
     """Weights before and after a stage. ArgumentError names a file that is broken or of another kind."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # numpy leaves a file open that it cannot read.
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             arrays = {name: torch.from_numpy(file[name]) for name in file}
     except (OSError, ValueError, TypeError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
         reason = (str(error) or repr(error)).splitlines()[0]

@@ -149,7 +149,6 @@ def test_paper_overlay_has_the_papers_grid_in_its_descent(config):
         ("counting.first.optimizer", "lbfgs", ["counting.first.optimizer", "lbfgs", "adam or sgd"]),
         ("counting.first.noise", 0.1, ["counting.first.noise", "no effect", "counting.second"]),
         ("counting.second.noise", -0.1, ["counting.second.noise", "-0.1", "≥ 0"]),
-        ("counting.second", {"optimizer": "sgd", "step": 0.1, "epochs": 1}, ["counting.second", "noise"]),
         ("counting.examples", [[0] * 9], ["counting.examples[0]", "list of 10 letters 0 to 14"]),
         ("counting.examples", [[15] * 10], ["counting.examples[0]", "15", "0 to 14"]),
         ("counting.epochs", 3, ["counting", "unknown key 'epochs'", "first"]),
