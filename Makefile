@@ -37,12 +37,11 @@ lint: $(STAMP)
 
 environment: $(STAMP)
 
-# Without --no-compile half of pip's time would go into modules that are never imported.
 $(STAMP):
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v[:2] == (3, 11) else "PYTHON: is %d.%d, allowed is 3.11 (make PYTHON=python3.11 ...)" % v[:2])'
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --requirement envs/requirements.txt
+	$(BIN)/python -m pip install --quiet --requirement envs/requirements.txt
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 

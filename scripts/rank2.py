@@ -42,7 +42,7 @@ def main(transitions, runs, linear, rank2, rank1, lines_name, pdf, png, caption,
         draw_transition(axis, drawn["alpha_l"], "alpha_l", label=r"$\alpha_l$, rank 1")
         axis.set(xlim=frame[0], ylim=frame[1])
         axis.set_title(f"student of rank {rank}", fontsize="medium")
-    axes[0].legend(fontsize="small", loc="upper left", framealpha=0.9)
+    axes[0].legend(fontsize="small", loc="lower right", framealpha=0.9)
     draw_overlaps(axes[2], students)
     for axis, letter in zip(axes, "abc", strict=True):
         axis.set_title(f"({letter})", loc="left", fontsize="medium")

@@ -103,6 +103,7 @@ def draw_losses(axis, points: pd.DataFrame, runs: pd.DataFrame):
     axis.errorbar(summary.index, summary["mean"], summary["error"], label="runs, positional start", **style)
     axis.axhline(0, color="0.7", lw=0.7, zorder=0)
     axis.set(xlabel=r"$\alpha$", ylabel=r"$\varepsilon_t-\varepsilon_t^{\rm sem}$  $[10^{-3}]$")
+    axis.set_ylim(top=1.3 * axis.get_ylim()[1])  # room for the legend
     axis.legend(fontsize="x-small", loc="upper left")
 
 
