@@ -14,6 +14,7 @@ from counting_drawing import (
     wrong_counts,
 )
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 from schemas.counting_curves import COUNTING_CURVES
 from style import TEXT_WIDTH, save, save_caption, use_style
 from tables import read_table
@@ -38,6 +39,8 @@ def main(curves, settings, pdf, png, caption):
             column[1].plot(group.epoch, wrong_counts(group.validation_accuracy, letters), **style)
         column[0].set(title=f"stage {stage}", yscale="log")
         column[1].set(xlabel="epoch", yscale="log")
+        for axis in column:
+            axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes[0, 0].set_ylabel("cross entropy")
     axes[1, 0].set_ylabel("share of wrong counts")
     mechanisms = [name for name in COLOUR if name in set(table.mechanism)]

@@ -13,6 +13,7 @@ from schemas.counting_accuracies import COUNTING_ACCURACIES
 from schemas.counting_curves import COUNTING_CURVES
 from schemas.counting_distances import COUNTING_DISTANCES
 from schemas.scorecard import SCORECARD
+from style import wrapped
 from tables import complete_file, description_of, read_table, write_table
 
 LEAST_ACCURACY, LEAST_RATIO = 0.998, 50.0
@@ -93,12 +94,13 @@ def claims(tables: dict[str, pd.DataFrame], settings: dict) -> list[dict]:
 
 def page_of(table: pd.DataFrame, card: pd.DataFrame, tables: dict[str, pd.DataFrame], settings: dict) -> str:
     verdicts = card[["claim", "where", "ours", "verdict"]].assign(ours=card.ours.map("{:.4g}".format))
+    opening = f"""{protocol_of(settings)} Mean ± standard deviation over runs; published: {CITATION}, {PUBLISHED_RUNS}
+runs. Distances are Euclidean, of all weights: "summed" over tensors, as published, or "whole", as one vector. Those of
+stage 2 are counted from the solution with the noise that opens the stage. The training loss in stage 2 goes
+{losses(tables["curves"])} between its first and its last epoch."""
     return f"""# Counting letters, by position and by meaning
 
-{protocol_of(settings)} Mean ± standard deviation over runs; published: {CITATION}, {PUBLISHED_RUNS} runs. Distances are
-Euclidean, of all weights: "summed" over tensors, as published, or "whole", as one vector. Those of stage 2 are counted
-from the solution with the noise that opens the stage. The training loss in stage 2 goes {losses(tables["curves"])}
-between its first and its last epoch.
+{wrapped(opening)}
 
 {wide(table).to_markdown(index=False, disable_numparse=True)}
 

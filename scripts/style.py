@@ -93,12 +93,17 @@ def mesh_limits(values: np.ndarray) -> tuple[float, float]:
     return values[0] - 0.5 * (values[1] - values[0]), values[-1] + 0.5 * (values[-1] - values[-2])
 
 
+def wrapped(paragraph: str) -> str:
+    """The paragraph in lines of at most 120 characters."""
+    return textwrap.fill(" ".join(paragraph.split()), 120)
+
+
 def save_caption(path: str | Path, text: str, A: Sequence[Sequence[float]] | None = None) -> None:
     """Write a caption, its paragraphs wrapped anew, and the positional matrix of what it describes."""
     if A is not None:
         rows = ", ".join("[" + ", ".join(f"{value:g}" for value in row) + "]" for row in A)
         text = f"{text.strip()}\n\nPositional matrix: A = [{rows}]."
-    paragraphs = [textwrap.fill(" ".join(part.split()), 120) for part in text.strip().split("\n\n")]
+    paragraphs = [wrapped(part) for part in text.strip().split("\n\n")]
     with complete_file(path) as temporary:
         temporary.write_text("\n\n".join(paragraphs) + "\n", encoding="utf-8")
 
