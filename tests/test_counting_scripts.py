@@ -14,9 +14,11 @@ import pytest
 import yaml
 from counting_drawing import departures, protocol_of, spoken, wrong_counts
 from counting_files import read_weights
+from counting_measure import checked
 from counting_table import claims, latex_of, values_of, wide
 from published import COUNTING_PROTOCOL
 
+from solvable_attention.counting import CountingTask
 from solvable_attention.errors import ArgumentError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -80,6 +82,11 @@ def weights_after(folder: Path, *more):
     return read_weights(folder / "w.npz")[1], result.stderr
 
 
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    return weights_after(tmp_path_factory.mktemp("whole") / "run")[0]
+
+
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -90,8 +97,7 @@ def weights_after(folder: Path, *more):
         lambda whole: whole,  # of another number of epochs
     ],
 )
-def test_a_broken_or_foreign_checkpoint_is_not_used(spoil, checkpoint, tmp_path):
-    expected, _ = weights_after(tmp_path / "whole")
+def test_a_broken_or_foreign_checkpoint_is_not_used(spoil, checkpoint, expected, tmp_path):
     (tmp_path / "spoilt.pt").write_bytes(spoil(checkpoint))
     found, said = weights_after(tmp_path / "spoilt", "--checkpoint", tmp_path / "spoilt.pt")
     assert "is broken or of another training" in said
@@ -122,14 +128,13 @@ def test_a_second_stage_needs_start_and_noise(tmp_path):
     assert result.stderr.splitlines() == ["error: noise: is allowed with --start, and needed there"]
 
 
-def test_examples_are_letters_of_the_task(tmp_path):
-    for example in ("[0,1", "[0,1,2]", "[0,1,2,5]", "[true,0,1,2]", "{}"):
-        options = (*MODEL, "--root-seed", 3, "--table", "attention", "--example", example)
-        files = ("--weights", "semantic", 1, tmp_path / "w.npz", "--output", tmp_path / "a.parquet")
-        command = [sys.executable, ROOT / "scripts/counting_measure.py", *options, *files]
-        result = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=environment(), check=False)
-        assert result.returncode != 0 and len(result.stderr.splitlines()) == 1
-        assert "allowed is a list of 4 letters 0 to 4" in result.stderr and example in result.stderr
+@pytest.mark.parametrize("example", ["[0,1", "[0,1,2]", "[0,1,2,5]", "[true,0,1,2]", "{}"])
+def test_examples_are_letters_of_the_task(example):
+    task = CountingTask(letters=5, length=4)
+    assert checked("[0,1,2,4]", task) == [0, 1, 2, 4]
+    with pytest.raises(ArgumentError, match="allowed is a list of 4 letters 0 to 4") as refusal:
+        checked(example, task)
+    assert example in str(refusal.value)
 
 
 # The table
