@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
-
+import numba
 import numpy as np
 
-from solvable_attention.attention import attention_loss, loss_derivatives, student_attention, teacher_attention
 from solvable_attention.encodings import encoding_factor
 from solvable_attention.errors import ArgumentError
+from solvable_attention.numba_threads import follow_omp_num_threads
 from solvable_attention.overlaps import ChannelMoments, Overlaps
 from solvable_attention.pair_channel import pair_moments, pair_two_well_weight
+from solvable_attention.prox import lowest_minimum, newton_arrays, token_orders
 from solvable_attention.quadrature import GaussianRule, SplitRule, sobol
+from solvable_attention.sample_loss import attention, sample_loss, student_of, workspace
 from solvable_attention.task import TeacherStudent
 
-_BLOCK = 4096
-_NEWTON_STEPS = 100
+# Nodes whose sum one thread takes: averages do not depend on the number of threads.
+_BLOCK = 128
 _LOG2_WELL_POINTS = 12
-# Distance from the token mean of a start that has to lie inside a well, in units of a field.
-_WELL_DISTANCE = 0.4 * np.sqrt(2)
 
 
 def channel_moments(task: TeacherStudent, overlaps: Overlaps, rule: GaussianRule | SplitRule) -> ChannelMoments:
@@ -48,98 +47,20 @@ def general_moments(task: TeacherStudent, overlaps: Overlaps, rule: GaussianRule
         raise ArgumentError("rule: is a SplitRule, allowed outside the paper's case is a GaussianRule")
     if rule.dimension != rule_dimension(task):
         raise ArgumentError(f"rule: has dimension {rule.dimension}, allowed for this task is {rule_dimension(task)}")
-    sums = 0.0
-    for start in range(0, rule.size, _BLOCK):
-        block = slice(start, start + _BLOCK)
-        sums = sums + rule.weights[block] @ _node_values(task, overlaps, rule.nodes[:, block])
+    model = (
+        np.linalg.cholesky(task.C),
+        _noise_root(overlaps),
+        np.ascontiguousarray(overlaps.t),
+        encoding_factor(task) @ overlaps.mu,
+    )
+    precision = np.linalg.inv(np.kron(task.C, overlaps.chi))
+    teacher = (np.asarray(task.A), task.omega)
+    follow_omp_num_threads()
+    blocks = _block_sums(
+        rule.nodes, rule.weights, _BLOCK, model, precision, task.C, *teacher, student_of(task), token_orders(task.L)
+    )
+    sums = blocks.sum(axis=0)
     return _contract(task, overlaps, sums)
-
-
-def global_prox(task: TeacherStudent, w: np.ndarray, V: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """argmin_z ½(z−w)ᵀV⁻¹(z−w) + ℓ(z, T) and its value, for w (N, L, c), V (Lc, Lc), T (N, L, L).
-
-    The energy has several wells: tokens can exchange their places. Newton starts from w and from w with its tokens
-    permuted, pushed away from their mean so that each start lies inside a well; the lowest minimum is kept.
-    Returns z (N, L, c) and energies (N,); an energy is NaN where no start converged.
-    """
-    precision = np.linalg.inv(V)
-    mean = w.mean(axis=1, keepdims=True)
-    spread = np.linalg.norm(w - mean, axis=(1, 2), keepdims=True)
-    stretch = np.maximum(spread, _WELL_DISTANCE) / np.maximum(spread, 1e-12)
-    z, energy = local_prox(task, w, w, precision, T)
-    for order in itertools.permutations(range(task.L)):
-        other, other_energy = local_prox(task, mean + stretch * (w - mean)[:, order], w, precision, T)
-        better = other_energy < np.where(np.isnan(energy), np.inf, energy)
-        z[better], energy[better] = other[better], other_energy[better]
-    return z, energy
-
-
-def local_prox(task: TeacherStudent, start, w, precision, T) -> tuple[np.ndarray, np.ndarray]:
-    """Minimum reached from `start` (N, L, c) by damped, shifted Newton; NaN energy where it did not converge."""
-    n, shape = w.shape[0], w.shape
-    z, centre = start.reshape(n, -1).copy(), w.reshape(n, -1)
-    energy = _energy(task, z, centre, precision, T, shape)
-    active = np.arange(n)
-    for _ in range(_NEWTON_STEPS):
-        gradient, hessian = loss_derivatives(task, z[active].reshape(-1, *shape[1:]), T[active])
-        gradient += (z[active] - centre[active]) @ precision
-        direction = _descent_direction(gradient, hessian + precision, np.linalg.eigvalsh(precision)[0])
-        slope = np.sum(gradient * direction, axis=1)
-        moved = _backtrack(task, z, energy, active, direction, slope, centre, precision, T, shape)
-        # Newton's error is squared by the step: one of 1e-7 leaves 1e-14.
-        active = active[moved & (np.sum(direction**2, axis=1) >= 1e-14)]
-        if active.size == 0:
-            break
-    energy[active] = np.nan
-    return z.reshape(shape), energy
-
-
-def _energy(task, z, w, precision, T, shape):
-    step = z - w
-    difference = student_attention(z.reshape(-1, *shape[1:]), task.tied) - T
-    return 0.5 * np.sum(step @ precision * step, axis=1) + attention_loss(difference, task.C)
-
-
-def _descent_direction(gradient, hessian, scale):
-    """−(H + shift)⁻¹ gradient, with a shift of the lanes whose Hessian is not safely positive."""
-    smallest = np.linalg.eigvalsh(hessian)[:, 0]
-    # The eigenvalue is replaced by its modulus: a larger shift would crawl through flat places.
-    shift = np.where(smallest < 1e-3 * scale, np.maximum(-smallest, 1e-3 * scale) - smallest, 0.0)
-    shifted = hessian + shift[:, None, None] * np.eye(hessian.shape[1])
-    return -np.linalg.solve(shifted, gradient[:, :, None])[:, :, 0]
-
-
-def _backtrack(task, z, energy, active, direction, slope, w, precision, T, shape):
-    """Move the active lanes along their direction by the first of 1, ½, ¼ … that lowers the energy enough."""
-    step = np.ones(active.size)
-    waiting = np.arange(active.size)
-    for _ in range(40):
-        lanes = active[waiting]
-        trial = z[lanes] + step[waiting, None] * direction[waiting]
-        value = _energy(task, trial, w[lanes], precision, T[lanes], shape)
-        accepted = value <= energy[lanes] + 1e-4 * step[waiting] * slope[waiting] + 1e-15
-        z[lanes[accepted]], energy[lanes[accepted]] = trial[accepted], value[accepted]
-        waiting = waiting[~accepted]
-        if waiting.size == 0:
-            break
-        step[waiting] *= 0.5
-    # No visible decrease is left: a minimum if Newton promises none either.
-    energy[active[waiting[slope[waiting] <= -1e-13]]] = np.nan
-    moved = np.ones(active.size, bool)
-    moved[waiting] = False
-    return moved
-
-
-def _fields(task, overlaps, nodes):
-    """η (N, L, r⋆), ξ (N, L, c), h⋆ and w of a block of nodes (dimension, N)."""
-    n, L, c = nodes.shape[1], task.L, task.columns
-    cut = L * task.teacher_rank
-    eta, xi = nodes[:cut].T.reshape(n, L, -1), nodes[cut:].T.reshape(n, L, c)
-    root_C = np.linalg.cholesky(task.C)
-    h = root_C @ eta
-    means = encoding_factor(task) @ overlaps.mu
-    w = means + h @ overlaps.t.T + root_C @ xi @ _noise_root(overlaps).T
-    return eta, xi, h, w
 
 
 def _noise_root(overlaps):
@@ -147,19 +68,74 @@ def _noise_root(overlaps):
     return np.linalg.cholesky(R + 1e-14 * max(np.trace(R), 1e-14) * np.eye(R.shape[0]))
 
 
-def _node_values(task, overlaps, nodes):
-    """Per node (N, …): g, g gᵀ, g ξᵀ, g ηᵀ flattened, then envelope, loss at the prox and loss at the field."""
-    eta, xi, h, w = _fields(task, overlaps, nodes)
-    n, C = w.shape[0], task.C
-    T = teacher_attention(task, h)
-    V = np.kron(C, overlaps.chi)
-    z, moreau = global_prox(task, w, V, T)
-    step = (z - w).reshape(n, -1)
-    g = np.linalg.solve(V, step.T).T
-    loss = moreau - 0.5 * np.sum(g * step, axis=1)
-    field_loss = attention_loss(student_attention(w, task.tied) - T, C)
-    outer = [np.einsum("ni,nj->nij", g, other.reshape(n, -1)).reshape(n, -1) for other in (g, xi, eta)]
-    return np.column_stack([g, *outer, moreau, loss, field_loss])
+@numba.njit(parallel=True, cache=True, error_model="numpy")
+def _block_sums(nodes, weights, block, model, precision, C, A, omega, student, orders):
+    """Weighted sums over each block of nodes (blocks, columns): g, g gᵀ, g ξᵀ, g ηᵀ, envelope, loss, loss at w."""
+    _, _, t, means = model
+    (L, c), r = means.shape, t.shape[1]
+    D = L * c
+    blocks = -(-nodes.shape[1] // block)
+    sums = np.zeros((blocks, D + 2 * D * D + D * L * r + 3))
+    for part in numba.prange(blocks):
+        work, newton = workspace(student), newton_arrays(L, c)
+        h, w, z, target, g = np.empty((L, r)), np.empty((L, c)), np.empty((L, c)), np.empty((L, L)), np.empty(D)
+        for i in range(part * block, min(nodes.shape[1], (part + 1) * block)):
+            node = nodes[:, i].copy()
+            eta, xi = node[: L * r].reshape(L, r), node[L * r :].reshape(L, c)
+            _fields(eta, xi, model, h, w)
+            _teacher(h, A, omega, target)
+            moreau = lowest_minimum(z, w, precision, target, C, student, orders, work, newton)
+            _pull(z, w, precision, g)
+            quadratic = 0.0
+            for p in range(D):
+                quadratic += 0.5 * g[p] * (z[p // c, p % c] - w[p // c, p % c])
+            field_loss = sample_loss(w, target, C, student, work)
+            _accumulate(sums[part], weights[i], g, xi, eta, moreau, moreau - quadratic, field_loss)
+    return sums
+
+
+@numba.njit(error_model="numpy")
+def _fields(eta, xi, model, h, w):
+    """h⋆ = C^½ η and w = m + h⋆ tᵀ + C^½ ξ R^½ᵀ."""
+    root_C, root_R, t, means = model
+    h[:] = root_C @ eta
+    w[:] = means + h @ t.T + root_C @ xi @ root_R.T
+
+
+@numba.njit(error_model="numpy")
+def _teacher(h, A, omega, target):
+    """T[h⋆] = (1−ω) softmax(h⋆h⋆ᵀ) + ω A."""
+    attention(h, len(h), h.shape[1], 0, False, target)
+    target[:] = (1.0 - omega) * target + omega * A
+
+
+@numba.njit(error_model="numpy")
+def _pull(z, w, precision, g):
+    """g = V⁻¹(z − w), flattened."""
+    c = z.shape[1]
+    for p in range(len(g)):
+        g[p] = 0.0
+        for q in range(len(g)):
+            g[p] += precision[p, q] * (z[q // c, q % c] - w[q // c, q % c])
+
+
+@numba.njit(error_model="numpy")
+def _accumulate(sums, weight, g, xi, eta, moreau, loss, field_loss):
+    D, place = len(g), len(g)
+    for p in range(D):
+        sums[p] += weight * g[p]
+    for p in range(D):
+        for q in range(D):
+            sums[place] += weight * g[p] * g[q]
+            place += 1
+    for other in (xi.ravel(), eta.ravel()):
+        for p in range(D):
+            for value in other:
+                sums[place] += weight * g[p] * value
+                place += 1
+    for value in (moreau, loss, field_loss):
+        sums[place] += weight * value
+        place += 1
 
 
 def _contract(task, overlaps, sums) -> ChannelMoments:
