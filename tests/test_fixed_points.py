@@ -7,9 +7,10 @@ import pytest
 from reference import read_reference
 
 from solvable_attention.channel import channel_moments
+from solvable_attention.coordinates import pinned
 from solvable_attention.encodings import encoding_factor
 from solvable_attention.fixed_points import branch, fixed_point
-from solvable_attention.overlaps import free_energy, pinned
+from solvable_attention.overlaps import free_energy
 from solvable_attention.quadrature import sobol, split_gauss_hermite, split_sobol
 from solvable_attention.state_evolution import Quadrature, state_evolution_map
 from solvable_attention.task import TeacherStudent
@@ -37,7 +38,7 @@ def test_two_expressions_of_the_training_loss_agree(point):
 
 def test_channel_averages_are_the_gradients_of_the_mean_envelope(point):
     """With M = E min_z[…]: ∂M/∂μ = −μ̂, ∂M/∂χ = −k̂/2, ∂M/∂K = v̂/2 at fixed t, ∂M/∂t = −t̂ (hats without α)."""
-    exact = pinned(moments(point.overlaps), point.branch)
+    exact = pinned(TASK, moments(point.overlaps), point.branch)
     expected = {"mu": -exact.mu_hat, "chi": -exact.k_hat / 2, "K": exact.v_hat / 2, "t": -exact.t_hat}
     for name, value in expected.items():
         at = getattr(point.overlaps, name)
@@ -54,7 +55,7 @@ def test_free_energy_is_stationary(point):
         at = getattr(point.overlaps, name)
         if np.any(at):
             shifted = [replace(point.overlaps, **{name: (1 + s) * at}) for s in (1e-3, -1e-3)]
-            up, down = (free_energy(TASK, point.alpha, o, pinned(moments(o), point.branch)) for o in shifted)
+            up, down = (free_energy(TASK, point.alpha, o, pinned(TASK, moments(o), point.branch)) for o in shifted)
             assert abs(up - down) / 2e-3 < 2e-3 * point.train_loss, name
 
 

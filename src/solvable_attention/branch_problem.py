@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from solvable_attention.channel import two_well_weight
-from solvable_attention.coordinates import has_m, has_theta, pack, unpack
+from solvable_attention.coordinates import freedom, has_theta, pack, unpack
 from solvable_attention.encodings import encoding_factor
 from solvable_attention.overlaps import Overlaps, free_energy, train_loss
 from solvable_attention.root_finding import broyden
@@ -45,17 +45,17 @@ class BranchProblem:
     def __init__(self, task, alpha, branch, quadrature):
         self.task, self.alpha, self.branch, self.quadrature = task, alpha, branch, quadrature
         self.encoding_rank = encoding_factor(task).shape[1]
+        self.freedom = freedom(task, branch, self.encoding_rank)
         self.evaluations = 0
         self._fine_steps = {}
 
     @property
     def single(self) -> bool:
         """Whether the branch has one order parameter, the last coordinate."""
-        sizes = {"semantic": self.task.teacher_rank, "positional": self.encoding_rank}
-        return self.task.columns * sizes.get(self.branch, 0) == 1
+        return self.freedom.count_order == 1
 
     def pack(self, overlaps):
-        return pack(overlaps, self.branch)
+        return pack(self.task, overlaps, self.branch)
 
     def unpack(self, u):
         return unpack(self.task, u, self.branch, self.encoding_rank)
@@ -167,12 +167,23 @@ class BranchProblem:
         return self.describe(self.pack(inner.unpack(u)))
 
     def in_gauge(self, u):
-        """For one column of student and teacher the signs of θ and of m_1 are symmetries: take the positive ones."""
-        if self.task.columns > 1 or self.task.teacher_rank > 1:
-            return u
-        overlaps = self.unpack(u)
-        m_1 = float((encoding_factor(self.task) @ overlaps.mu)[0, 0])
-        return self.pack(replace(overlaps, t=np.abs(overlaps.t), mu=np.copysign(1.0, m_1) * overlaps.mu))
+        """The signs of each column of student and teacher are symmetries: m_1 and the diagonal of t made positive."""
+        overlaps, rank = self.unpack(u), self.task.rank
+        m_1 = (encoding_factor(self.task) @ overlaps.mu)[0]
+        student, teacher = np.ones(self.task.columns), np.ones(self.task.teacher_rank)
+        for column in range(rank):
+            student[column::rank] = np.copysign(1.0, m_1[column])
+        for column in range(min(rank, len(teacher))):
+            teacher[column] = np.copysign(1.0, student[column] * overlaps.t[column, column])
+        signs = np.outer(student, student)
+        return self.pack(
+            Overlaps(
+                K=signs * overlaps.K,
+                t=np.outer(student, teacher) * overlaps.t,
+                mu=overlaps.mu * student,
+                chi=signs * overlaps.chi,
+            )
+        )
 
     def derivatives(self, u):
         """Forward differences of `observables` on the coarse rule, (len(u) + 2, len(u))."""
@@ -232,7 +243,7 @@ class BranchProblem:
             if not (np.isfinite(values).all() and np.isfinite(derivatives).all()):
                 continue
             if collapsed(point.overlaps):
-                values[: self.task.columns * (self.task.columns + 1) // 2] = 0.0  # K stays at zero
+                values[: self.freedom.count_pairs] = 0.0  # K stays at zero
             delta = -np.linalg.lstsq(derivatives[:-2], values[:-2], rcond=1e-9)[0]
             moved = replace(
                 point,
@@ -278,7 +289,7 @@ class BranchProblem:
             rule = self.quadrature.coarse
             growth = transverse_growth(self.task, self.alpha, end.overlaps, "uninformative", moments, rule)
             return growth["theta" if has_theta(self.branch) else "m"]
-        first = 2 * (self.task.columns * (self.task.columns + 1) // 2)
+        first = 2 * self.freedom.count_pairs
         inside = end.jacobian[first:, first:] + np.eye(len(end.jacobian) - first)
         return float(np.max(np.linalg.eigvals(inside).real)) if np.isfinite(inside).all() else 0.0
 
@@ -291,7 +302,7 @@ def _cold_start(task, branch):
         t[task.rank :] = 0.5 * np.eye(task.rank, r)  # queries and keys start equal
     # Places have to differ: equal m_ℓ would be an invariant subspace of its own.
     B, contrast = encoding_factor(task), np.resize([0.25, -0.25], (task.L, 1))
-    mu = np.linalg.pinv(B) @ np.repeat(contrast, c, axis=1) * has_m(branch)
+    mu = np.linalg.pinv(B) @ np.repeat(contrast, c, axis=1) * freedom(task, branch, B.shape[1]).mu
     return Overlaps(K=t @ t.T + 0.2 * np.eye(c), t=t, mu=mu, chi=0.5 / task.lam * np.eye(c))
 
 

@@ -1,15 +1,17 @@
 """Unconstrained coordinates of the order parameters on a branch.
 
 K − t tᵀ and χ have to stay positive definite: they enter through Cholesky factors with a logarithmic diagonal, so that
-any vector is an admissible state and a root finder may step freely. Directions that the branch's symmetry forbids
-have no coordinate.
+any vector is an admissible state and a root finder may step freely. Directions that the branch's symmetry forbids, or
+that the gauge fixes, have no coordinate.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
-from solvable_attention.overlaps import Overlaps
+from solvable_attention.overlaps import ChannelMoments, Overlaps
 from solvable_attention.task import TeacherStudent
 
 BRANCHES = ("semantic", "positional", "uninformative", "mixed")
@@ -25,38 +27,91 @@ def has_m(branch: str) -> bool:
     return branch in ("positional", "mixed")
 
 
-def pack(overlaps: Overlaps, branch: str) -> np.ndarray:
-    """Coordinates [log-Cholesky of K − t tᵀ, of χ, then t and mu where the branch has them]."""
-    parts = [_log_cholesky(overlaps.residual_covariance), _log_cholesky(overlaps.chi)]
-    if has_theta(branch):
-        parts.append(overlaps.t.ravel())
-    if has_m(branch):
-        parts.append(overlaps.mu.ravel())
-    return np.concatenate(parts)
+@dataclass(frozen=True, eq=False)
+class Freedom:
+    """Which entries of the order parameters a branch lets move: masks of K and χ (c, c), t (c, r⋆) and mu (k, c).
+
+    Rotations of the r columns of queries (and keys with them) and of the teacher's r⋆ columns are symmetries of the
+    problem. The gauge is fixed by t diagonal: column a of the student sees column a of the teacher alone. Then the
+    signs of each such pair are symmetries as well, and unless they are broken K and χ do not couple the columns.
+    For r ≥ 2 the encodings are seen by one column when they span one direction: by the first on the positional branch,
+    on the mixed one by the last, which is free of the teacher when r > r⋆. When they span more the columns stay
+    coupled wherever mu moves.
+    """
+
+    pairs: np.ndarray
+    t: np.ndarray
+    mu: np.ndarray
+
+    @property
+    def count_pairs(self) -> int:
+        """Coordinates of K, and of χ."""
+        return int(np.tril(self.pairs).sum())
+
+    @property
+    def count_order(self) -> int:
+        """Coordinates of t and mu."""
+        return int(self.t.sum() + self.mu.sum())
+
+
+def freedom(task: TeacherStudent, branch: str, encoding_rank: int) -> Freedom:
+    """The entries that move on the branch, see `Freedom`; any other name than a branch's frees all."""
+    c, r = task.columns, task.teacher_rank
+    if branch not in BRANCHES:
+        return Freedom(np.ones((c, c), bool), np.ones((c, r), bool), np.ones((encoding_rank, c), bool))
+    label = np.arange(c) % task.rank
+    pairs = label[:, None] == label
+    t = (label[:, None] == np.arange(r)) & has_theta(branch)
+    mu = np.full((encoding_rank, c), has_m(branch))
+    if task.rank > 1 and has_m(branch):
+        if encoding_rank == 1:
+            mu[:, label != (0 if branch == "positional" else task.rank - 1)] = False
+        else:
+            pairs = np.ones((c, c), bool)
+    return Freedom(pairs, t, mu)
+
+
+def pack(task: TeacherStudent, overlaps: Overlaps, branch: str) -> np.ndarray:
+    """Coordinates [log-Cholesky of K − t tᵀ, of χ, then t and mu], of what moves on the branch only."""
+    free = freedom(task, branch, overlaps.mu.shape[0])
+    parts = [_log_cholesky(matrix, free.pairs) for matrix in (overlaps.residual_covariance, overlaps.chi)]
+    return np.concatenate([*parts, overlaps.t[free.t], overlaps.mu[free.mu]])
 
 
 def unpack(task: TeacherStudent, vector: np.ndarray, branch: str, encoding_rank: int) -> Overlaps:
     """The overlaps at coordinates `vector`; encoding_rank is the number k of rows of mu."""
-    c, r = task.columns, task.teacher_rank
-    triangle = c * (c + 1) // 2
-    R, chi = _from_log_cholesky(vector[:triangle], c), _from_log_cholesky(vector[triangle : 2 * triangle], c)
-    rest = vector[2 * triangle :]
-    t, mu = np.zeros((c, r)), np.zeros((encoding_rank, c))
-    if has_theta(branch):
-        t, rest = rest[: c * r].reshape(c, r), rest[c * r :]
-    if has_m(branch):
-        mu = rest.reshape(encoding_rank, c)
+    free = freedom(task, branch, encoding_rank)
+    cuts = np.cumsum([free.count_pairs, free.count_pairs, int(free.t.sum())])
+    entries_R, entries_chi, entries_t, entries_mu = np.split(vector, cuts)
+    R, chi = (_from_log_cholesky(entries, free.pairs) for entries in (entries_R, entries_chi))
+    t, mu = np.zeros(free.t.shape), np.zeros(free.mu.shape)
+    t[free.t], mu[free.mu] = entries_t, entries_mu
     return Overlaps(K=R + t @ t.T, t=t, mu=mu, chi=chi)
 
 
-def _log_cholesky(matrix: np.ndarray) -> np.ndarray:
+def pinned(task: TeacherStudent, moments: ChannelMoments, branch: str) -> ChannelMoments:
+    """The moments with those that vanish by the branch's symmetry or by the gauge set to zero exactly.
+
+    Without the exact zero quadrature noise leaks into the forbidden direction and, near an instability, grows.
+    """
+    free = freedom(task, branch, moments.mu_hat.shape[0])
+    return replace(
+        moments,
+        k_hat=moments.k_hat * free.pairs,
+        v_hat=moments.v_hat * free.pairs,
+        t_hat=moments.t_hat * free.t,
+        mu_hat=moments.mu_hat * free.mu,
+    )
+
+
+def _log_cholesky(matrix: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     factor = np.linalg.cholesky(matrix)
     np.fill_diagonal(factor, np.log(np.diag(factor)))
-    return factor[np.tril_indices_from(factor)]
+    return factor[np.tril(pairs)]
 
 
-def _from_log_cholesky(entries: np.ndarray, size: int) -> np.ndarray:
-    factor = np.zeros((size, size))
-    factor[np.tril_indices(size)] = entries
+def _from_log_cholesky(entries: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    factor = np.zeros(pairs.shape)
+    factor[np.tril(pairs)] = entries
     np.fill_diagonal(factor, np.exp(np.diag(factor)))
     return factor @ factor.T

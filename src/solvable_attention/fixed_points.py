@@ -129,5 +129,5 @@ def _predict(trail, alpha):
     reach = min(np.log(alpha / last.alpha) / -x[-2], 1.5) * -x[-2]
     others = [np.delete(x, i) for i in range(len(x))]
     weights = [np.prod((reach - other) / (x[i] - other)) for i, other in enumerate(others)]
-    predicted = sum(w * pack(point.overlaps, point.branch) for w, point in zip(weights, known, strict=True))
+    predicted = sum(w * pack(point.task, point.overlaps, point.branch) for w, point in zip(weights, known, strict=True))
     return replace(last, overlaps=unpack(last.task, predicted, last.branch, last.overlaps.mu.shape[0]))

@@ -8,7 +8,7 @@ or untied attention. With C the covariance of the tokens and P = B Bᵀ the Gram
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -80,19 +80,6 @@ def free_energy(task: TeacherStudent, alpha: float, overlaps: Overlaps, moments:
     energy = alpha * moments.moreau - 0.5 * np.trace(v_hat @ overlaps.K) + 0.5 * np.trace(k_hat @ overlaps.chi)
     signal = np.sum(mu_hat * overlaps.mu) + np.sum(t_hat * overlaps.t)
     return float(energy + signal - 0.5 * np.trace(G @ (k_hat + mu_hat.T @ mu_hat + t_hat @ t_hat.T)))
-
-
-def pinned(moments: ChannelMoments, branch: str) -> ChannelMoments:
-    """The moments with those that vanish by the branch's symmetry set to zero exactly.
-
-    On the semantic branch μ = 0, on the positional one t = 0, on the uninformative one both; "mixed" pins nothing.
-    Without the exact zero quadrature noise leaks into the forbidden direction and, near an instability, grows.
-    """
-    if branch in ("semantic", "uninformative"):
-        moments = replace(moments, mu_hat=np.zeros_like(moments.mu_hat))
-    if branch in ("positional", "uninformative"):
-        moments = replace(moments, t_hat=np.zeros_like(moments.t_hat))
-    return moments
 
 
 def _symmetric(matrix: np.ndarray) -> np.ndarray:

@@ -29,7 +29,8 @@ _SAFETY = 1.5
 class FixedPoint:
     """A fixed point of the state evolution at sample complexity alpha on a branch.
 
-    overlaps : K, t, mu, chi, see `Overlaps`; q, m, V, theta are the paper's numbers for a student of one column.
+    overlaps : K, t, mu, chi, see `Overlaps`; q, m, V, theta are the paper's numbers for a student of one column and
+        norms that no rotation of the columns changes for more, as `simulate` reports them.
     train_loss : ε_t; free_energy : the same number by an independent expression; test_error : ε_g.
     residual : largest |F(state) − state| of the undamped map at this very point, q and V relative to themselves,
         m and θ to their natural scales √q and √(ρq).
@@ -64,23 +65,23 @@ class FixedPoint:
 
     @property
     def q(self) -> float:
-        """σ²K, the variance of a local field (first column)."""
-        return self.task.rho * float(self.overlaps.K[0, 0])
+        """σ²‖K‖_F, for one column the variance of a local field."""
+        return self.task.rho * float(np.linalg.norm(self.overlaps.K))
 
     @property
     def m(self) -> float:
-        """Qᵀp_1/√d (first column), non-negative by gauge."""
-        return float((encoding_factor(self.task) @ self.overlaps.mu)[0, 0])
+        """‖Qᵀp_1‖/√d, for one column its mean, non-negative by gauge."""
+        return float(np.linalg.norm((encoding_factor(self.task) @ self.overlaps.mu)[0]))
 
     @property
     def V(self) -> float:
-        """σ²χ, the variance of the proximal operator (first column)."""
-        return self.task.rho * float(self.overlaps.chi[0, 0])
+        """σ² tr χ/c, for one column the variance of the proximal operator."""
+        return self.task.rho * float(np.trace(self.overlaps.chi)) / self.task.columns
 
     @property
     def theta(self) -> float:
-        """σ²t = σ²QᵀQ⋆/d (first columns), non-negative by gauge."""
-        return self.task.rho * float(self.overlaps.t[0, 0])
+        """σ²‖t‖_F, for one column σ²Q·Q⋆/d, non-negative by gauge."""
+        return self.task.rho * float(np.linalg.norm(self.overlaps.t))
 
     @property
     def errors(self) -> dict[str, float]:

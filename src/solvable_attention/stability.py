@@ -46,7 +46,7 @@ def _by_differences(task, alpha, overlaps, field, rule) -> float:
     step = _STEP * np.sqrt(np.trace(overlaps.K))
 
     def moved(value):
-        new, _ = state_evolution_map(task, alpha, replace(overlaps, **{field: value}), "mixed", rule)
+        new, _ = state_evolution_map(task, alpha, replace(overlaps, **{field: value}), "free", rule)
         return getattr(new, field).ravel()
 
     try:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from solvable_attention.channel import channel_moments, rule_dimension
-from solvable_attention.overlaps import ChannelMoments, Overlaps, next_overlaps, pinned
+from solvable_attention.coordinates import pinned
+from solvable_attention.overlaps import ChannelMoments, Overlaps, next_overlaps
 from solvable_attention.quadrature import GaussianRule, SplitRule, sobol, split_gauss_hermite
 from solvable_attention.task import TeacherStudent
 
@@ -28,7 +29,7 @@ def default_quadrature(task: TeacherStudent, branch: str) -> Quadrature:
         coarse, fine, *checks = (split_gauss_hermite(order, half) for order in (10, 20, 14, 16))
     else:
         dimension = rule_dimension(task)
-        coarse, (fine, *checks) = sobol(dimension, 10, 0), (sobol(dimension, 13, seed) for seed in range(3))
+        coarse, (fine, *checks) = sobol(dimension, 11, 0), (sobol(dimension, 14, seed) for seed in range(3))
     return Quadrature(coarse, fine, tuple(checks))
 
 
@@ -47,6 +48,9 @@ def sharp_quadrature(task: TeacherStudent, branch: str, refinement: int = 0) -> 
 def state_evolution_map(
     task: TeacherStudent, alpha: float, overlaps: Overlaps, branch: str, rule: Rule
 ) -> tuple[Overlaps, ChannelMoments]:
-    """One undamped step of the state evolution, F(overlaps), and the channel averages it used."""
-    moments = pinned(channel_moments(task, overlaps, rule), branch)
+    """One undamped step of the state evolution, F(overlaps), and the channel averages it used.
+
+    branch : what its symmetry and gauge forbid stays zero; "free" forbids nothing.
+    """
+    moments = pinned(task, channel_moments(task, overlaps, rule), branch)
     return next_overlaps(task, alpha, moments), moments

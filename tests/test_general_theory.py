@@ -1,0 +1,102 @@
+"""The general state evolution: its gauge, and what it reduces to."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solvable_attention.channel import general_moments, rule_dimension
+from solvable_attention.coordinates import freedom, pack, unpack
+from solvable_attention.fixed_points import fixed_point
+from solvable_attention.overlaps import Overlaps, next_overlaps
+from solvable_attention.quadrature import GaussianRule, sobol
+from solvable_attention.state_evolution import Quadrature, state_evolution_map
+from solvable_attention.task import TeacherStudent
+
+PAPER = TeacherStudent(0.3)
+WIDE = replace(PAPER, rank=2)
+
+
+def quick(task, log2_points=12):
+    d = rule_dimension(task)
+    return Quadrature(sobol(d, 10, 0), sobol(d, log2_points, 0), (sobol(d, log2_points, 1), sobol(d, log2_points, 2)))
+
+
+@pytest.mark.parametrize("branch", ["semantic", "positional", "mixed"])
+def test_rank_two_converges_in_its_gauge(branch):
+    # Without a gauge the noise of the points turns the columns, and no point is at rest.
+    point = fixed_point(WIDE, 2.0, branch, quadrature=quick(WIDE))
+    assert point.converged and not point.merged
+    assert point.residual < 1e-9
+    assert point.train_loss == pytest.approx(point.free_energy, rel=1e-6)
+
+
+def test_rank_two_holds_both_mechanisms_at_once():
+    losses = {b: fixed_point(WIDE, 2.0, b, quadrature=quick(WIDE)) for b in ("semantic", "positional", "mixed")}
+    mixed = losses.pop("mixed")
+    assert all(mixed.train_loss < 0.9 * point.train_loss for point in losses.values())
+    # One column sees the teacher, the other the places.
+    assert mixed.overlaps.t[0, 0] > 0.4 and mixed.overlaps.mu[0, 1] > 0.1
+
+
+def test_a_column_of_zeros_changes_nothing():
+    """Rank 2 with a narrow second column is rank 1: fields of no width leave the attention alone."""
+    one = Overlaps(*(np.array([[x]]) for x in (0.45, 0.6, 0.0, 40.0)))
+    tiny = 1e-10
+    two = Overlaps(np.diag([0.45, tiny]), np.array([[0.6], [0.0]]), np.zeros((1, 2)), np.diag([40.0, tiny]))
+    wide = sobol(6, 11, 0)
+    # Columns 0, 1: η; the noise of token ℓ and column a is row 2 + 2ℓ + a.
+    narrow = GaussianRule(wide.nodes[[0, 1, 2, 4]], wide.weights)
+    ours, plain = general_moments(WIDE, two, wide), general_moments(PAPER, one, narrow)
+    for name in ("k_hat", "t_hat", "mu_hat"):
+        np.testing.assert_allclose(getattr(ours, name)[..., :1, :1], getattr(plain, name), rtol=1e-6, atol=1e-10)
+    assert ours.moreau == pytest.approx(plain.moreau, rel=1e-6)
+    assert ours.test_error == pytest.approx(plain.test_error, rel=1e-6)
+
+
+def test_uncorrelated_limit_is_the_paper_case():
+    state = Overlaps(*(np.array([[x]]) for x in (0.45, 0.6, 0.1, 40.0)))
+    rule = sobol(4, 10, 0)
+    near = replace(PAPER, covariance=((0.25, 1e-8), (1e-8, 0.25)))
+    for name in ("k_hat", "v_hat", "t_hat", "mu_hat", "moreau", "test_error"):
+        np.testing.assert_allclose(
+            getattr(general_moments(near, state, rule), name), getattr(general_moments(PAPER, state, rule), name),
+            rtol=1e-6, err_msg=name,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("branch", ["semantic", "positional", "mixed"])
+def test_gauge_is_kept_by_the_map(branch):
+    """What the gauge sets to zero stays zero under the free map, up to the noise of the points."""
+    rng = np.random.default_rng(0)
+    u = pack(WIDE, Overlaps(np.eye(2), np.zeros((2, 1)), np.zeros((1, 2)), 40 * np.eye(2)), branch)
+    state = unpack(WIDE, u + rng.normal(scale=0.3, size=u.size), branch, 1)
+    free = freedom(WIDE, branch, 1)
+    new, _ = state_evolution_map(WIDE, 2.0, state, "free", sobol(6, 15, 0))
+    assert np.abs(new.K[~free.pairs]).max() < 1e-2 * np.trace(new.K)
+    assert np.abs(new.chi[~free.pairs]).max() < 1e-2 * np.trace(new.chi)
+    for moved, name in ((free.t, "t"), (free.mu, "mu")):
+        if (~moved).any():
+            assert np.abs(getattr(new, name)[~moved]).max() < 1e-2 * np.sqrt(np.trace(new.K))
+
+
+def test_coordinates_go_there_and_back():
+    task = replace(PAPER, rank=2, teacher_rank=2, tied=False)
+    rng = np.random.default_rng(1)
+    for branch in ("semantic", "positional", "mixed", "uninformative"):
+        size = 2 * freedom(task, branch, 1).count_pairs + freedom(task, branch, 1).count_order
+        u = rng.normal(size=size)
+        np.testing.assert_allclose(pack(task, unpack(task, u, branch, 1), branch), u, atol=1e-9)
+
+
+def test_rotations_of_the_columns_turn_the_moments():
+    """K, t, mu and χ turned by O give moments turned by O: the symmetry that the gauge fixes."""
+    state = Overlaps(np.diag([0.5, 0.2]), np.array([[0.5], [0.0]]), np.array([[0.0, 0.2]]), np.diag([40.0, 30.0]))
+    angle = 0.7
+    O = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])  # noqa: E741
+    turned = Overlaps(O @ state.K @ O.T, O @ state.t, state.mu @ O.T, O @ state.chi @ O.T)
+    rule = sobol(6, 15, 0)
+    plain, other = (next_overlaps(WIDE, 2.0, general_moments(WIDE, s, rule)) for s in (state, turned))
+    np.testing.assert_allclose(O @ plain.K @ O.T, other.K, atol=5e-3)
+    np.testing.assert_allclose(O @ plain.t, other.t, atol=5e-3)
+    np.testing.assert_allclose(plain.mu @ O.T, other.mu, atol=5e-3)
