@@ -42,13 +42,14 @@ def test_closed_form_agrees_with_sampling(task):
     assert baseline.test_error == pytest.approx(values.mean(), abs=5 * values.std() / samples**0.5)
 
 
-def test_error_of_given_weights_agrees_with_fresh_samples():
+@pytest.mark.parametrize("task", [PAPER, replace(PAPER, spectrum=((3.0, 0.2), (0.5, 0.8)))])
+def test_error_of_given_weights_agrees_with_fresh_samples(task):
     d, W = 8, np.array([[0.5, 0.3], [0.2, 0.7]])
     teacher = np.random.default_rng(0).standard_normal((d, 1))
-    x = draw_tokens(PAPER, 40_000, d, np.random.default_rng(1)).astype(float).transpose(1, 0, 2)
-    T = teacher_attention(PAPER, x @ teacher / np.sqrt(d))
+    x = draw_tokens(task, 40_000, d, np.random.default_rng(1)).astype(float).transpose(1, 0, 2)
+    T = teacher_attention(task, x @ teacher / np.sqrt(d))
     values = ((T @ x - W @ x) ** 2).sum(axis=(1, 2)) / (2 * d)
-    assert linear_test_error(PAPER, W, teacher) == pytest.approx(values.mean(), abs=4 * values.std() / 200)
+    assert linear_test_error(task, W, teacher) == pytest.approx(values.mean(), abs=4 * values.std() / 200)
 
 
 def test_fit_minimises_its_risk():

@@ -10,6 +10,7 @@ from solvable_attention.coordinates import freedom, pack, unpack
 from solvable_attention.fixed_points import fixed_point
 from solvable_attention.overlaps import Overlaps, next_overlaps
 from solvable_attention.quadrature import GaussianRule, sobol
+from solvable_attention.spectrum import two_level
 from solvable_attention.state_evolution import Quadrature, state_evolution_map
 from solvable_attention.task import TeacherStudent
 
@@ -78,6 +79,40 @@ def test_gauge_is_kept_by_the_map(branch):
     for moved, name in ((free.t, "t"), (free.mu, "mu")):
         if (~moved).any():
             assert np.abs(getattr(new, name)[~moved]).max() < 1e-2 * np.sqrt(np.trace(new.K))
+
+
+ANISOTROPIC = replace(PAPER, spectrum=two_level(4, 0.3))
+
+
+def test_equal_eigenvalues_are_no_anisotropy():
+    equal = replace(PAPER, spectrum=((1.0, 0.4), (1.0, 0.6)))
+    state = Overlaps(*(np.array([[x]]) for x in (0.45, 0.6, 0.1, 40.0)))
+    moments = general_moments(PAPER, state, sobol(4, 10, 0))
+    for name in ("K", "t", "mu", "chi"):
+        one, two = (getattr(next_overlaps(task, 2.0, moments), name) for task in (PAPER, equal))
+        np.testing.assert_allclose(one, two, rtol=1e-12)
+
+
+CASES = {
+    "anisotropic": (ANISOTROPIC, "semantic"),
+    "anisotropic, by place": (ANISOTROPIC, "positional"),
+    # Without the softmax a student of rank one finds neither: at this α its only fixed point has m = θ = 0.
+    "linear": (replace(PAPER, activation="linear"), "uninformative"),
+    "untied": (replace(PAPER, tied=False), "semantic"),
+}
+
+
+@pytest.mark.parametrize(("task", "branch"), CASES.values(), ids=CASES)
+def test_both_expressions_of_the_training_loss_agree(task, branch):
+    point = fixed_point(task, 2.0, branch, quadrature=quick(task))
+    assert point.converged and not point.merged
+    assert point.train_loss == pytest.approx(point.free_energy, rel=1e-6)
+
+
+def test_slope_of_the_training_loss_in_alpha_is_the_moreau_envelope():
+    losses = [fixed_point(ANISOTROPIC, a, "semantic", quadrature=quick(ANISOTROPIC)) for a in (1.98, 2.0, 2.02)]
+    slope = (losses[2].train_loss - losses[0].train_loss) / 0.04
+    assert slope == pytest.approx(losses[1].loss_slope, rel=1e-3)
 
 
 def test_coordinates_go_there_and_back():

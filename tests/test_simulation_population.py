@@ -19,6 +19,9 @@ TASKS = {
     "rank 2": replace(PAPER, rank=2, teacher_rank=2),
     "other encodings": replace(PAPER, encodings_gram=((2.0, 0.3), (0.3, 0.5)), A=((0.9, 0.1), (0.5, 0.5))),
     "correlated": replace(PAPER, covariance=((0.3, 0.1), (0.1, 0.2))),
+    "linear": replace(PAPER, activation="linear"),
+    "anisotropic": replace(PAPER, spectrum=((3.0, 0.2), (0.5, 0.8))),
+    "anisotropic rank 2": replace(PAPER, rank=2, spectrum=((3.0, 0.2), (0.5, 0.8))),
     "L=3": TeacherStudent(omega=0.2, L=3, A=A3),
 }
 
@@ -93,7 +96,9 @@ def test_compiled_path_equals_general_path(monkeypatch):
 
 
 def general(tasks, xi, weights, student, teacher, encodings, d):
-    runs = zip(tasks, student[..., None], teacher[..., None], encodings, strict=True)
+    means = encodings @ student[..., None]
+    grams = np.broadcast_to(np.eye(xi.shape[-1]), (len(tasks), xi.shape[-1], xi.shape[-1]))
+    runs = zip(tasks, student[..., None], teacher[..., None], encodings, means, grams, strict=True)
     return np.array([module._error(*run, xi, weights, d) for run in runs])
 
 

@@ -22,6 +22,9 @@ TASKS = {
     "other encodings": replace(PAPER, encodings_gram=((1.0, 0.3), (0.3, 0.5)), A=((0.9, 0.1), (0.5, 0.5))),
     "correlated": replace(PAPER, covariance=((0.25, 0.1), (0.1, 0.25))),
     "L=3": TeacherStudent(omega=0.2, L=3, A=A3, lam=0.03),
+    "linear": replace(PAPER, activation="linear"),
+    "linear untied": replace(PAPER, activation="linear", tied=False),
+    "anisotropic": replace(PAPER, spectrum=((3.0, 0.2), (0.5, 0.8))),
     "L=3 untied rank 2": TeacherStudent(omega=0.2, L=3, A=A3, rank=2, tied=False, sigma=0.7),
 }
 
@@ -35,7 +38,8 @@ def stated_risk(task, data, Q):
     u = x + p
     z = u @ Q.T / D**0.5
     z_queries, z_keys = (z, z) if task.tied else (z[..., : task.rank], z[..., task.rank :])
-    S = torch.softmax(z_queries @ z_keys.mT, dim=-1)
+    scores = z_queries @ z_keys.mT
+    S = scores if task.activation == "linear" else torch.softmax(scores, dim=-1)
     return ((T @ x - S @ u) ** 2).sum() / (2 * D) + task.lam / 2 * (Q**2).sum()
 
 
@@ -82,7 +86,7 @@ def test_fused_path_equals_general_path():
     risk = EmpiricalRisk(data, tasks)
     general = risk.select(np.arange(3))
     general._loss = GeneralLoss(
-        data, np.array([t.omega for t in tasks]), np.array([t.A for t in tasks]), tied=True, device="cpu"
+        data, np.array([t.omega for t in tasks]), np.array([t.A for t in tasks]), tied=True, linear=False, device="cpu"
     )
     Q = weights(PAPER)
     for fast, slow in zip(risk(Q), general(Q), strict=True):

@@ -14,9 +14,9 @@ def scores(z: np.ndarray, tied: bool) -> np.ndarray:
     return queries @ keys.transpose(0, 2, 1)
 
 
-def student_attention(z: np.ndarray, tied: bool) -> np.ndarray:
-    """S[z] = row-wise softmax of the scores, (N, L, L)."""
-    return softmax(scores(z, tied), axis=-1)
+def student_attention(z: np.ndarray, tied: bool, activation: str = "softmax") -> np.ndarray:
+    """S[z] (N, L, L): row-wise softmax of the scores, or the scores themselves for activation "linear"."""
+    return scores(z, tied) if activation == "linear" else softmax(scores(z, tied), axis=-1)
 
 
 def teacher_attention(task: TeacherStudent, h: np.ndarray) -> np.ndarray:

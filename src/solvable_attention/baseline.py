@@ -15,6 +15,7 @@ import numpy as np
 
 from solvable_attention.attention import teacher_attention
 from solvable_attention.field_nodes import field_nodes
+from solvable_attention.spectrum import eigenvalues
 from solvable_attention.task import TeacherStudent
 
 _NODES_PER_DIRECTION = {1: 80, 2: 80, 3: 40, 4: 24}
@@ -41,14 +42,16 @@ def linear_baseline(task: TeacherStudent) -> LinearBaseline:
 def linear_test_error(task: TeacherStudent, W: np.ndarray, teacher_weights: np.ndarray) -> float:
     """E‖T x − W x‖²_F/(Ld) given W (L, L) and Q⋆ (d, r⋆), exact at finite d.
 
-    With an orthonormal basis E (d, k) of the span of Q⋆ and ξ = x E: E[x xᵀ | ξ] = ξ ξᵀ + (d − k) C.
+    With x = u Σ^½, an orthonormal basis E (d, k) of the span of Σ^½Q⋆, ξ = u E and Σ_E = EᵀΣE:
+    E[x xᵀ | ξ] = ξ Σ_E ξᵀ + (d − tr Σ_E) C.
     """
     d = len(teacher_weights)
-    coordinates = np.linalg.qr(teacher_weights)[1] / np.sqrt(d)
-    k = len(coordinates)
+    root = np.sqrt(eigenvalues(task.levels, d))[:, None]
+    basis, coordinates = np.linalg.qr(root * teacher_weights)
+    k, gram = len(coordinates), (root * basis).T @ (root * basis)
     xi, quadrature_weights = _fields(task, k)
-    tokens = (xi @ xi.transpose(0, 2, 1) + (d - k) * task.C) / d
-    return _mean_error(teacher_attention(task, xi @ coordinates) - W, tokens, quadrature_weights)
+    tokens = (xi @ gram @ xi.transpose(0, 2, 1) + (d - np.trace(gram)) * task.C) / d
+    return _mean_error(teacher_attention(task, xi @ coordinates / np.sqrt(d)) - W, tokens, quadrature_weights)
 
 
 def _fields(task: TeacherStudent, directions: int) -> tuple[np.ndarray, np.ndarray]:

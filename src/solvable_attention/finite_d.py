@@ -30,5 +30,5 @@ def encoding_term(task: TeacherStudent, overlaps: Overlaps) -> float:
     """
     noise, weights = field_nodes(task, task.columns, order=24, log2_points=14)
     w = encoding_factor(task) @ overlaps.mu + noise @ np.linalg.cholesky(overlaps.K).T
-    S = student_attention(w, task.tied)
+    S = student_attention(w, task.tied, task.activation)
     return float(weights @ np.einsum("nij,jk,nik->n", S, task.P, S))

@@ -1,9 +1,11 @@
 """Order parameters, channel averages, and the Gaussian half of the state evolution.
 
 Equations of Cui et al., arXiv:2402.03902, written for any number L of tokens, any ranks, correlated tokens and tied
-or untied attention. With C the covariance of the tokens and P = B Bᵀ the Gram matrix of the encodings:
+or untied attention. With E x_ℓ x_κᵀ = C_{ℓκ} Σ and P = B Bᵀ the Gram matrix of the encodings:
 
-    K = QᵀQ/d,   t = QᵀQ⋆/d,   m_ℓ = Qᵀp_ℓ/√d = (B μ)_ℓ,   χ = (λI + v̂)⁻¹.
+    K = QᵀΣQ/d,   t = QᵀΣQ⋆/d,   m_ℓ = Qᵀp_ℓ/√d = (B μ)_ℓ,   χ = (1/d) tr_Σ Σ (λI + Σ v̂)⁻¹.
+
+Averages over the spectrum of Σ, of mean eigenvalue 1, are written ⟨·⟩ with eigenvalue γ; Σ = I has γ = 1 alone.
 """
 
 from __future__ import annotations
@@ -56,30 +58,51 @@ class ChannelMoments:
 
 
 def next_overlaps(task: TeacherStudent, alpha: float, moments: ChannelMoments) -> Overlaps:
-    """χ = G, t = G t̂, μ = μ̂ G, K = G (k̂ + μ̂ᵀμ̂ + t̂ t̂ᵀ) G with G = (λI + v̂)⁻¹, hats = α × moments."""
-    chi = np.linalg.inv(task.lam * np.eye(task.columns) + alpha * _symmetric(moments.v_hat))
+    """χ = ⟨γG⟩, t = ⟨γ²G⟩t̂, μ = μ̂⟨G⟩, K = ⟨γ G(γk̂ + μ̂ᵀμ̂ + γ²t̂t̂ᵀ)G⟩, G = (λI + γv̂)⁻¹, hats = α × moments."""
+    chi, K = np.zeros((2, task.columns, task.columns))
+    t, mu = np.zeros_like(moments.t_hat), np.zeros_like(moments.mu_hat)
+    for value, share in task.levels:
+        G, source = _level(task, alpha, moments, value)
+        chi += share * value * G
+        K += share * value * G @ source @ G
+        t += share * value**2 * alpha * G @ moments.t_hat
+        mu += share * alpha * moments.mu_hat @ G
+    return Overlaps(K=_symmetric(K), t=t, mu=mu, chi=_symmetric(chi))
+
+
+def _level(task, alpha, moments, value):
+    """G and γk̂ + μ̂ᵀμ̂ + γ²t̂t̂ᵀ at the eigenvalue γ = value."""
     mu_hat, t_hat = alpha * moments.mu_hat, alpha * moments.t_hat
-    K = chi @ (alpha * moments.k_hat + mu_hat.T @ mu_hat + t_hat @ t_hat.T) @ chi
-    return Overlaps(K=_symmetric(K), t=chi @ t_hat, mu=mu_hat @ chi, chi=_symmetric(chi))
+    G = np.linalg.inv(task.lam * np.eye(task.columns) + value * alpha * _symmetric(moments.v_hat))
+    return G, value * alpha * moments.k_hat + mu_hat.T @ mu_hat + value**2 * t_hat @ t_hat.T
+
+
+def weight_norm(task: TeacherStudent, alpha: float, overlaps: Overlaps, moments: ChannelMoments) -> np.ndarray:
+    """QᵀQ/d (c, c) at a fixed point: ⟨G(γk̂ + μ̂ᵀμ̂ + γ²t̂t̂ᵀ)G⟩, which is K where Σ = I."""
+    if task.spectrum is None:
+        return overlaps.K
+    parts = ((share, *_level(task, alpha, moments, value)) for value, share in task.levels)
+    return sum(share * G @ source @ G for share, G, source in parts)
 
 
 def train_loss(task: TeacherStudent, alpha: float, overlaps: Overlaps, moments: ChannelMoments) -> float:
-    """ε_t = α E ℓ(prox, h⋆) + (λ/2) tr K at a fixed point."""
-    return float(alpha * moments.loss + 0.5 * task.lam * np.trace(overlaps.K))
+    """ε_t = α E ℓ(prox, h⋆) + (λ/2) tr QᵀQ/d at a fixed point."""
+    return float(alpha * moments.loss + 0.5 * task.lam * np.trace(weight_norm(task, alpha, overlaps, moments)))
 
 
 def free_energy(task: TeacherStudent, alpha: float, overlaps: Overlaps, moments: ChannelMoments) -> float:
     """ε_t as the stationary value of the free energy, an expression independent of `train_loss`:
 
-    αM − ½tr(v̂K) + ½tr(k̂χ) + tr(μ̂ᵀμ) + tr(t̂ᵀt) − ½tr[G(k̂ + μ̂ᵀμ̂ + t̂t̂ᵀ)], M the mean Moreau envelope.
+    αM − ½tr(v̂K) + ½tr(k̂χ) + tr(μ̂ᵀμ) + tr(t̂ᵀt) − ½⟨tr G(γk̂ + μ̂ᵀμ̂ + γ²t̂t̂ᵀ)⟩, M the mean Moreau envelope.
     At a fixed point it is stationary in the overlaps: first-order errors of the state do not move it.
     """
     v_hat, k_hat = alpha * _symmetric(moments.v_hat), alpha * moments.k_hat
     mu_hat, t_hat = alpha * moments.mu_hat, alpha * moments.t_hat
-    G = np.linalg.inv(task.lam * np.eye(task.columns) + v_hat)
+    levels = ((share, *_level(task, alpha, moments, value)) for value, share in task.levels)
+    entropy = sum(share * np.trace(G @ source) for share, G, source in levels)
     energy = alpha * moments.moreau - 0.5 * np.trace(v_hat @ overlaps.K) + 0.5 * np.trace(k_hat @ overlaps.chi)
     signal = np.sum(mu_hat * overlaps.mu) + np.sum(t_hat * overlaps.t)
-    return float(energy + signal - 0.5 * np.trace(G @ (k_hat + mu_hat.T @ mu_hat + t_hat @ t_hat.T)))
+    return float(energy + signal - 0.5 * entropy)
 
 
 def _symmetric(matrix: np.ndarray) -> np.ndarray:

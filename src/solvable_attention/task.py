@@ -1,8 +1,8 @@
 """The learning problem: a teacher that mixes semantic and positional attention, and a dot-product student.
 
 Notation of Cui, Behrens, Krzakala & Zdeborová, arXiv:2402.03902. Inputs are L tokens x_ℓ ∈ R^d with
-E x_ℓ x_κᵀ = C_{ℓκ} I_d. The target is y = T[x Q⋆/√d] x with T[h] = (1−ω) softmax(h hᵀ) + ω A, the student
-S[(x+p) Q/√d] (x+p) with S[z] = softmax(z zᵀ) (tied) or softmax(z_Q z_Kᵀ) (untied).
+E x_ℓ x_κᵀ = C_{ℓκ} Σ, tr Σ = d. The target is y = T[x Q⋆/√d] x with T[h] = (1−ω) softmax(h hᵀ) + ω A, the student
+S[(x+p) Q/√d] (x+p) with S[z] = softmax(z zᵀ) (tied) or softmax(z_Q z_Kᵀ) (untied), or the same without the softmax.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from numbers import Integral, Real
 import numpy as np
 
 from solvable_attention.errors import ArgumentError
+from solvable_attention.spectrum import ISOTROPIC, Spectrum
 
 Matrix = tuple[tuple[float, ...], ...]
 
 STANDARD_A: Matrix = ((0.6, 0.4), (0.4, 0.6))
+ACTIVATIONS = ("softmax", "linear")
 _TOLERANCE = 1e-9
 
 
@@ -36,6 +38,8 @@ class TeacherStudent:
     encodings_gram : (L, L) Gram matrix P_{ℓκ} = p_ℓ·p_κ of the positional encodings, positive semi-definite.
         Default [[1,−1],[−1,1]] for L = 2 (p_1 = −p_2, the paper's choice), the identity for L > 2.
     tied : one weight matrix for queries and keys (True, the paper's choice) or two.
+    activation : of the student's scores, "softmax" by rows (the paper's choice) or "linear", which leaves them.
+    spectrum : pairs (eigenvalue, share of the directions) of Σ, of mean eigenvalue 1; None for Σ = I. See `spectrum`.
 
     Raises
     ------
@@ -52,6 +56,8 @@ class TeacherStudent:
     covariance: Matrix | None = None
     encodings_gram: Matrix | None = None
     tied: bool = True
+    activation: str = "softmax"
+    spectrum: Spectrum | None = None
 
     def __post_init__(self):
         for name, least in (("L", 2), ("rank", 1), ("teacher_rank", 1)):
@@ -62,6 +68,10 @@ class TeacherStudent:
         if not isinstance(self.tied, bool | np.bool_):
             raise ArgumentError(f"tied: is {self.tied!r}, allowed is True or False")
         self._set("tied", bool(self.tied))
+        if self.activation not in ACTIVATIONS:
+            raise ArgumentError(f"activation: is {self.activation!r}, allowed is one of {', '.join(ACTIVATIONS)}")
+        if self.spectrum is not None:
+            self._set("spectrum", _spectrum(self.spectrum))
         self._set("A", _row_stochastic("A", self._default_A(), self.L))
         if self.covariance is not None:
             self._set("covariance", self._checked_covariance())
@@ -110,10 +120,16 @@ class TeacherStudent:
         return np.array([[1.0, -1.0], [-1.0, 1.0]]) if self.L == 2 else np.eye(self.L)
 
     @property
+    def levels(self) -> Spectrum:
+        """Pairs (eigenvalue, share) of Σ."""
+        return ISOTROPIC if self.spectrum is None else self.spectrum
+
+    @property
     def is_paper_case(self) -> bool:
-        """Whether the two-field equations hold: L=2, ranks 1, tied, C = σ² I, p_1 = −p_2 of norm 1."""
+        """Whether the two-field equations hold: L=2, ranks 1, tied, softmax, C = σ² I, Σ = I, p_1 = −p_2 of norm 1."""
         return (
-            (self.L, self.rank, self.teacher_rank, self.tied) == (2, 1, 1, True)
+            (self.L, self.rank, self.teacher_rank, self.tied, self.activation) == (2, 1, 1, True, "softmax")
+            and self.spectrum is None
             and np.allclose(self.C, self.rho * np.eye(2))
             and np.allclose(self.P, [[1, -1], [-1, 1]])
         )
@@ -165,3 +181,15 @@ def _symmetric(name, value, L, definite) -> Matrix:
         kind = "positive definite" if definite else "positive semi-definite"
         raise ArgumentError(f"{name}: is {_show(value)}, allowed is a symmetric {kind} matrix")
     return _as_tuples(matrix)
+
+
+def _spectrum(value) -> Spectrum:
+    try:
+        pairs = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        pairs = np.empty(0)
+    valid = pairs.ndim == 2 and pairs.shape[0] > 0 and pairs.shape[1] == 2 and np.isfinite(pairs).all()
+    if not valid or (pairs <= 0).any() or abs(pairs[:, 1].sum() - 1) > 1e-6 or abs(pairs.prod(axis=1).sum() - 1) > 1e-6:
+        allowed = "pairs (eigenvalue > 0, share > 0) with shares of sum 1 and mean eigenvalue 1"
+        raise ArgumentError(f"spectrum: is {_show(value)}, allowed are {allowed}")
+    return _as_tuples(pairs)

@@ -53,7 +53,8 @@ def task_list(tasks) -> list[TeacherStudent]:
             raise ArgumentError(f"tasks: contains {task!r}, allowed are TeacherStudent objects")
         if law_of_tokens(task) != law_of_tokens(tasks[0]):
             raise ArgumentError(
-                f"tasks: contains {tasks[0]} and {task}, allowed are tasks that differ in omega, lam, A and tied only"
+                f"tasks: contains {tasks[0]} and {task}, allowed are tasks that differ in omega, lam, A, "
+                "tied and activation only"
             )
     return tasks
 

@@ -14,6 +14,7 @@ import numpy as np
 from solvable_attention.attention import student_attention
 from solvable_attention.encodings import positional_encodings
 from solvable_attention.simulation.seeding import DATA, TEACHER, generator
+from solvable_attention.spectrum import eigenvalues
 from solvable_attention.task import TeacherStudent
 
 _BLOCK_ENTRIES = 2**20
@@ -51,14 +52,14 @@ class Dataset:
 
 def law_of_tokens(task: TeacherStudent) -> tuple:
     """What two tasks must share to be trained on one data set."""
-    return (task.L, task.sigma, task.rank, task.teacher_rank, task.C.tolist(), task.P.tolist())
+    return (task.L, task.sigma, task.rank, task.teacher_rank, task.C.tolist(), task.P.tolist(), task.levels)
 
 
 def draw_dataset(task: TeacherStudent, *, d: int, alpha: float, seed: int, root_seed: int = 0) -> Dataset:
-    """Draw n = max(1, round(α d)) samples with E x_ℓ x_κᵀ = C_{ℓκ} I and Q⋆ with iid N(0, 1) entries.
+    """Draw n = max(1, round(α d)) samples with E x_ℓ x_κᵀ = C_{ℓκ} Σ, Σ diagonal, and Q⋆ with iid N(0, 1) entries.
 
-    The draws depend on (root_seed, d, alpha, seed) alone. Tasks with another covariance get the same
-    underlying noise, mixed differently.
+    The draws depend on (root_seed, d, alpha, seed) alone. Tasks with another covariance or
+    spectrum get the same underlying noise, mixed differently.
     """
     key = (root_seed, d, alpha, seed)
     n = max(1, round(alpha * d))
@@ -81,10 +82,13 @@ def draw_tokens(task: TeacherStudent, n: int, d: int, rng: np.random.Generator) 
 def _token_blocks(task, n, d, rng) -> Iterator[tuple[slice, np.ndarray]]:
     """Blocks of samples: slice and x (L, block, d). The draws run sample by sample, whatever the block."""
     mix = np.linalg.cholesky(task.C).astype(np.float32)
+    scale = np.sqrt(eigenvalues(task.levels, d)).astype(np.float32)
     size = max(1, _BLOCK_ENTRIES // (task.L * d))
     for start in range(0, n, size):
         block = slice(start, min(n, start + size))
         noise = rng.standard_normal((block.stop - start, task.L, d), dtype=np.float32)
+        if task.spectrum is not None:
+            noise *= scale
         yield block, np.einsum("lk,nkd->lnd", mix, noise)
 
 

@@ -1,4 +1,4 @@
-"""The empirical loss for any number of tokens, any ranks, tied or untied, on the CPU or a GPU.
+"""The empirical loss for any number of tokens, any ranks, tied or untied, softmax or linear, on the CPU or a GPU.
 
 With u = x + p and S the student's attention a sample's loss is a quadratic in S whose curvature does not
 depend on the run,
@@ -20,11 +20,13 @@ _ENTRIES_PER_BLOCK = {"cpu": 2**18, "cuda": 2**25}
 
 
 class GeneralLoss:
-    """Losses of runs that share the ranks and the tying; the same interface as `FusedLoss`."""
+    """Losses of runs that share the ranks, the tying and the activation; the same interface as `FusedLoss`."""
 
-    def __init__(self, data: Dataset, omega: np.ndarray, positional: np.ndarray, *, tied: bool, device: str):
-        """omega (runs,), positional (runs, L, L): each run's ω and A."""
-        self._tied, self._device = tied, device
+    def __init__(
+        self, data: Dataset, omega: np.ndarray, positional: np.ndarray, *, tied: bool, linear: bool, device: str
+    ):
+        """omega (runs,), positional (runs, L, L): each run's ω and A; linear: scores without softmax."""
+        self._tied, self._linear, self._device = tied, linear, device
         projection = data.gram_xu @ np.linalg.pinv(data.gram_uu, hermitian=True)
         self._curvature = self._per_sample(data.gram_uu)
         self._projection = self._per_sample(projection)
@@ -62,11 +64,13 @@ class GeneralLoss:
     def _block(self, fields, block):
         rank = fields.shape[-1] if self._tied else fields.shape[-1] // 2
         queries, keys = fields[..., :rank], fields[..., -rank:]
-        attention = torch.softmax((queries[:, None] * keys[None]).sum(-1), dim=1)
+        attention = (queries[:, None] * keys[None]).sum(-1)
+        if not self._linear:
+            attention = torch.softmax(attention, dim=1)
         residual = attention - self._target(block)
         pull = _matmul(residual, self._curvature[:, :, block])
         losses = 0.5 * (residual * pull).sum(dim=(0, 1), dtype=torch.float64).sum(0)
-        scores = attention * (pull - (attention * pull).sum(1, keepdim=True))
+        scores = pull if self._linear else attention * (pull - (attention * pull).sum(1, keepdim=True))
         to_queries = (scores[..., None] * keys[None]).sum(1)
         to_keys = (scores[..., None] * queries[:, None]).sum(0)
         if self._tied:

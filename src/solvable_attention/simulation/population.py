@@ -1,13 +1,14 @@
 """The test error of given weights, as a low-dimensional Gaussian integral, exact at finite d.
 
-Let E (d, k) be an orthonormal basis that contains the span of Q and Q⋆, and ξ = x E (L, k), of covariance C ⊗ I_k.
-All fields are functions of ξ: z = (ξ + pE) EᵀQ/√d and h⋆ = ξ EᵀQ⋆/√d. The rest of x is independent of ξ:
+Tokens are x = u Σ^½ with u of covariance C ⊗ I_d. Let E (d, k) be an orthonormal basis that contains the span of Σ^½Q
+and Σ^½Q⋆, and ξ = u E (L, k), of covariance C ⊗ I_k. All fields are functions of ξ: z = ξ EᵀΣ^½Q/√d + pQ/√d and
+h⋆ = ξ EᵀΣ^½Q⋆/√d. The rest of u is independent of ξ. With F = Σ^½E and Σ_E = FᵀF (I for isotropic tokens)
 
-    E[x xᵀ | ξ] = ξ ξᵀ + (d − k) C,     E[x | ξ] pᵀ = ξ (pE)ᵀ,
+    E[x xᵀ | ξ] = ξ Σ_E ξᵀ + (tr Σ − tr Σ_E) C,     E[x | ξ] pᵀ = ξ (pF)ᵀ,
 
 and with y − f = (T − S) x − S p
 
-    ε_g = 1/(Ld) · E tr[ (T−S)(ξξᵀ + (d−k)C)(T−S)ᵀ − 2 (T−S) ξ(pE)ᵀ Sᵀ + S p pᵀ Sᵀ ].
+    ε_g = 1/(Ld) · E tr[ (T−S) E[x xᵀ|ξ] (T−S)ᵀ − 2 (T−S) ξ(pF)ᵀ Sᵀ + S p pᵀ Sᵀ ].
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from solvable_attention.encodings import positional_encodings
 from solvable_attention.field_nodes import field_nodes
 from solvable_attention.simulation.data import draw_tokens
 from solvable_attention.simulation.population_fused import two_token_errors
+from solvable_attention.spectrum import eigenvalues
 from solvable_attention.task import TeacherStudent
 
 _SAMPLES_PER_BLOCK = 256
@@ -51,25 +53,30 @@ def population_test_error(
     """
     task, d = tasks[0], Q.shape[2]
     teachers = np.broadcast_to(teacher_weights.T, (len(Q), *teacher_weights.T.shape))
-    vectors = np.concatenate([Q, teachers], axis=1, dtype=np.float64)
+    root = np.sqrt(eigenvalues(task.levels, d))
+    vectors = np.concatenate([Q, teachers], axis=1, dtype=np.float64) * root
     # A Householder QR returns an orthonormal basis also when the columns are parallel or zero.
     basis, coordinates = np.linalg.qr(vectors.transpose(0, 2, 1))
     student, teacher = np.split(coordinates / np.sqrt(d), [Q.shape[1]], axis=2)
-    encodings = positional_encodings(task, d) @ basis
+    spread = root[:, None] * basis
+    p = positional_encodings(task, d)
+    encodings, means = p @ spread, p @ Q.transpose(0, 2, 1).astype(np.float64) / np.sqrt(d)
     k = basis.shape[2]
     xi, weights = field_nodes(task, k, order, log2_points)
-    if (task.L, task.columns, task.teacher_rank, k) == (2, 1, 1, 2):
+    plain = task.spectrum is None and all(one.activation == "softmax" for one in tasks)
+    if plain and (task.L, task.columns, task.teacher_rank, k) == (2, 1, 1, 2):
         return two_token_errors(tasks, xi, weights, student[..., 0], teacher[..., 0], encodings, d)
-    runs = zip(tasks, student, teacher, encodings, strict=True)
+    grams = spread.transpose(0, 2, 1) @ spread
+    runs = zip(tasks, student, teacher, encodings, means, grams, strict=True)
     return np.array([_error(*run, xi, weights, d) for run in runs])
 
 
-def _error(task, student, teacher, encodings, xi, weights, d) -> float:
-    """ε_g of one run: student (k, columns), teacher (k, r⋆), encodings pE (L, k), ξ (N, L, k)."""
-    S = student_attention((xi + encodings) @ student, task.tied)
+def _error(task, student, teacher, encodings, means, gram, xi, weights, d) -> float:
+    """ε_g of one run: student (k, columns), teacher (k, r⋆), pF (L, k), pQ/√d (L, columns), Σ_E, ξ (N, L, k)."""
+    S = student_attention(xi @ student + means, task.tied, task.activation)
     T = teacher_attention(task, xi @ teacher)
     E = T - S
-    tokens = xi @ xi.transpose(0, 2, 1) + (d - xi.shape[2]) * task.C
+    tokens = xi @ gram @ xi.transpose(0, 2, 1) + (d - np.trace(gram)) * task.C
     values = np.einsum("nij,njk,nik->n", E, tokens, E, optimize=True)
     values -= 2 * np.einsum("nij,njk,nik->n", E, xi @ encodings.T, S, optimize=True)
     values += np.einsum("nij,jk,nik->n", S, task.P, S, optimize=True)
@@ -92,7 +99,7 @@ def sampled_test_error(
         count = min(_SAMPLES_PER_BLOCK, samples - start)
         x = draw_tokens(task, count, d, rng).astype(np.float64).transpose(1, 0, 2)
         u = x + encodings
-        S = student_attention(u @ Q.T / np.sqrt(d), task.tied)
+        S = student_attention(u @ Q.T / np.sqrt(d), task.tied, task.activation)
         T = teacher_attention(task, x @ teacher_weights / np.sqrt(d))
         errors.append(((T @ x - S @ u) ** 2).sum(axis=(1, 2)) / (task.L * d))
     errors = np.concatenate(errors)

@@ -32,13 +32,13 @@ class EmpiricalRisk:
 
     Raises
     ------
-    ArgumentError : the tasks mix tied and untied students, or the device is not available.
+    ArgumentError : the tasks mix tied and untied students, or activations, or the device is not available.
     """
 
     def __init__(self, data: Dataset, tasks: Sequence[TeacherStudent], device: str = "cpu"):
         check_device(device)
-        if len({task.tied for task in tasks}) != 1:
-            raise ArgumentError("tasks: mix tied and untied students, allowed is one kind per risk")
+        if len({(task.tied, task.activation) for task in tasks}) != 1:
+            raise ArgumentError("tasks: mix tied and untied students or activations, allowed is one kind per risk")
         self.device, self.d = device, data.d
         self._products = products_with(data.tokens.reshape(-1, data.d), device)
         self._lam = torch.tensor([task.lam for task in tasks], dtype=torch.float64, device=device)
@@ -87,6 +87,6 @@ def _loss_of(data, tasks, device) -> FusedLoss | GeneralLoss:
     omega = np.array([task.omega for task in tasks])
     positional = np.array([task.A for task in tasks])
     task = tasks[0]
-    if device == "cpu" and (task.L, task.rank, task.tied) == (2, 1, True):
+    if device == "cpu" and (task.L, task.rank, task.tied, task.activation) == (2, 1, True, "softmax"):
         return FusedLoss(data, omega, positional)
-    return GeneralLoss(data, omega, positional, tied=task.tied, device=device)
+    return GeneralLoss(data, omega, positional, tied=task.tied, linear=task.activation == "linear", device=device)

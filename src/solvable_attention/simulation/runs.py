@@ -15,6 +15,7 @@ from solvable_attention.simulation.optimizers import OPTIMIZERS, Minimisation
 from solvable_attention.simulation.population import population_test_error
 from solvable_attention.simulation.risk import EmpiricalRisk, check_device
 from solvable_attention.simulation.starts import RANDOM_STARTS, start_weights
+from solvable_attention.spectrum import eigenvalues
 from solvable_attention.task import TeacherStudent
 
 COLUMNS = (
@@ -60,7 +61,8 @@ def simulate(
 
     Parameters
     ----------
-    tasks : one task or several. They share the data, so they may differ in omega, lam, A and tied only.
+    tasks : one task or several. They share the data, so they may differ in omega, lam, A, tied and activation
+        only.
     d, alpha, seed, root_seed : together they name the data set and all noise; α counts to 12 digits.
     starts : any of "positional", "semantic", "random", "noisy_positional"; see `start_weights`.
     optimizer : "lbfgs" (to a small gradient), "gd" (the published descent) or "adam".
@@ -76,9 +78,9 @@ def simulate(
     -------
     One row a run, ordered by task, start, start_std and restart. start_std is the standard deviation that random_std
     or noisy_std gave the start, 0 for "positional" and "semantic". train_loss is R(Q)/d and test_error the exact
-    population error. q = σ²‖QᵀQ‖_F/d, theta = σ²‖QᵀQ⋆‖_F/d and m = ‖Qᵀp_1‖/√d, which for rank 1 are σ²‖Q‖²/d,
-    σ²|Q·Q⋆|/d and |mean_i Q_i|; untied students enter with queries and keys side by side. Signs are a symmetry of the
-    problem.
+    population error. q = σ²‖QᵀΣQ‖_F/d, theta = σ²‖QᵀΣQ⋆‖_F/d and m = ‖Qᵀp_1‖/√d, which for rank 1 and Σ = I are
+    σ²‖Q‖²/d, σ²|Q·Q⋆|/d and |mean_i Q_i|; untied students enter with queries and keys side by side. Signs are a
+    symmetry of the problem.
     teacher_variance is ‖Q⋆‖²_F/(d r⋆), of mean 1: the common cause of most of the scatter between data sets.
     converged says whether grad_norm = ‖∇R(Q)‖ ≤ grad_tol at the reported Q, whatever the optimizer.
 
@@ -129,14 +131,14 @@ def minimise(
         for restart in range(restarts if start in RANDOM_STARTS else 1)
     ]
     rows, weights = [None] * len(runs), [None] * len(runs)
-    for tied in (True, False):
-        places = [i for i, run in enumerate(runs) if run.task.tied == tied]
-        if places:
-            group = [runs[i] for i in places]
-            end = _train(data, group, key, noisy_mean, OPTIMIZERS[optimizer], options, device)
-            Q = end.Q.cpu().numpy().astype(np.float64)
-            for i, row, weight in zip(places, _rows(data, group, end, Q, optimizer, seed), Q, strict=True):
-                rows[i], weights[i] = row, weight.T
+    kinds = [(run.task.tied, run.task.activation) for run in runs]
+    for kind in sorted(set(kinds)):
+        places = [i for i, one in enumerate(kinds) if one == kind]
+        group = [runs[i] for i in places]
+        end = _train(data, group, key, noisy_mean, OPTIMIZERS[optimizer], options, device)
+        Q = end.Q.cpu().numpy().astype(np.float64)
+        for i, row, weight in zip(places, _rows(data, group, end, Q, optimizer, seed), Q, strict=True):
+            rows[i], weights[i] = row, weight.T
     return Trained(pd.DataFrame(rows, columns=COLUMNS), weights, data.teacher_weights)
 
 
@@ -167,8 +169,9 @@ def overlaps(
 ) -> dict[str, float]:
     """m, theta and q of weights Q (columns, d), as defined in `simulate`."""
     d = Q.shape[1]
+    spread = Q * eigenvalues(task.levels, d)
     return {
         "m": float(np.linalg.norm(Q @ encodings[0]) / np.sqrt(d)),
-        "theta": float(task.rho * np.linalg.norm(Q @ teacher_weights) / d),
-        "q": float(task.rho * np.linalg.norm(Q @ Q.T) / d),
+        "theta": float(task.rho * np.linalg.norm(spread @ teacher_weights) / d),
+        "q": float(task.rho * np.linalg.norm(spread @ Q.T) / d),
     }
