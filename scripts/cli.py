@@ -9,7 +9,7 @@ import click
 import yaml
 
 from solvable_attention.errors import ArgumentError
-from solvable_attention.task import TeacherStudent
+from solvable_attention.task import ACTIVATIONS, TeacherStudent
 
 
 def run(command: click.Command) -> None:
@@ -63,6 +63,8 @@ def task_options(command):
         click.option("--rank", type=int, default=1, show_default=True, help="Columns r of the student."),
         click.option("--teacher-rank", type=int, default=1, show_default=True, help="Columns r⋆ of the teacher."),
         click.option("--tied", type=bool, default=True, show_default=True, help="Queries equal to keys."),
+        click.option("--activation", type=click.Choice(ACTIVATIONS), default="softmax", help="Of the student's scores."),
+        click.option("--spectrum", type=Matrix(), help="Pairs of eigenvalue and share of Σ.  [default: Σ = I]"),
         click.option("--A", "A", type=Matrix(), help="Positional attention of the teacher.  [default: standard]"),
         click.option("--covariance", type=Matrix(), help="Covariance C of the tokens.  [default: σ² times identity]"),
         click.option("--encodings-gram", type=Matrix(), help="Gram matrix P of the encodings."),
@@ -76,6 +78,6 @@ def tasks_from(options: dict) -> tuple[str, list[TeacherStudent]]:
     """Take the task options out of `options`; return the experiment's name and its tasks."""
     experiment = options.pop("experiment")
     grid = itertools.product(*(options.pop(key) for key in ("omega", "sigma", "lam")))
-    names = ("L", "rank", "teacher_rank", "tied", "A", "covariance", "encodings_gram")
+    names = ("L", "rank", "teacher_rank", "tied", "activation", "spectrum", "A", "covariance", "encodings_gram")
     rest = {key: options.pop(key) for key in names}
     return experiment, [TeacherStudent(omega, sigma, lam, **rest) for omega, sigma, lam in grid]

@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 import yaml
 from code_files import code_files
-from configuration import ConfigError, check
+from configuration import ConfigError, check, task_options
 from grids import grid, task_grid
+
+from solvable_attention.spectrum import two_level
+from solvable_attention.task import TeacherStudent
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -48,6 +51,12 @@ def test_paper_overlay_has_the_papers_grid_in_its_descent(config):
     paper = merged(config, overlay)["experiments"]
     assert paper["slice"]["simulations"]["seeds"] == paper["descent"]["simulations"]["seeds"] == 24
     assert grid(paper["descent"]["simulations"]["alphas"]) == grid(paper["slice"]["simulations"]["alphas"])
+
+
+def test_a_spectrum_reaches_the_task_as_its_pairs(config):
+    experiment = config["experiments"]["lines"] | {"spectrum": {"two_level": {"ratio": 4, "share": 0.3}}}
+    task = TeacherStudent(0.3, **task_options(experiment))
+    assert task.spectrum == two_level(4, 0.3)
 
 
 @pytest.mark.parametrize(
@@ -93,6 +102,16 @@ def test_paper_overlay_has_the_papers_grid_in_its_descent(config):
         ("experiments.diagram.simulations.optimizer", "gd", ["diagram.simulations.optimizer", "gd", "lbfgs"]),
         ("figure3.lines", "none", ["figure3.lines", "none", "lines"]),
         ("figure3.census", "slice", ["figure3.census", "slice", "part scan"]),
+        ("experiments.lines.activation", "relu", ["lines.activation", "relu", "softmax or linear"]),
+        ("experiments.lines.spectrum", {"flat": 1}, ["lines.spectrum", "unknown key 'flat'", "two_level"]),
+        ("experiments.lines.spectrum", {}, ["lines.spectrum", "is {}", "power_law"]),
+        ("experiments.lines.spectrum", {"two_level": {"ratio": 2, "share": 1}}, ["two_level.share", "is 1", "(0, 1)"]),
+        ("experiments.lines.spectrum", {"two_level": {"ratio": 2}}, ["spectrum.two_level", "lacks the key 'share'"]),
+        (
+            "experiments.lines.spectrum",
+            {"power_law": {"exponent": 0.5, "levels": 8.0}},
+            ["power_law.levels", "8.0", "whole number"],
+        ),
         ("figure3.bootstrap", 0, ["figure3.bootstrap", "is 0", "≥ 1"]),
         ("experiments.diagram.simulations.starts", ["semantic"], ["diagram.simulations.starts", "positional"]),
         ("experiments.diagram.baseline.seeds", 3, ["diagram.baseline.seeds", "is 3", "8"]),

@@ -14,13 +14,14 @@ from grids import grid, task_grid, values
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
+from solvable_attention.spectrum import power_law, two_level
 from solvable_attention.task import TeacherStudent
 
 SCHEMA_FILE = Path(__file__).parent / "schemas" / "config.schema.yaml"
-TASK_KEYS = ("L", "rank", "teacher_rank", "tied", "A", "covariance", "encodings_gram")
+TASK_KEYS = ("L", "rank", "teacher_rank", "tied", "activation", "spectrum", "A", "covariance", "encodings_gram")
 WHOLE_NUMBERS = (
     *("seed", "seeds", "seeds_per_job", "alphas_per_job", "sizes_per_job", "omegas_per_job", "points", "d", "L"),
-    *("rank", "teacher_rank"),
+    *("rank", "teacher_rank", "levels"),
     *("restarts", "max_iterations", "random_starts", "bootstrap"),
     *("letters", "length", "sequences", "width", "hidden", "runs", "batch", "epochs"),
 )
@@ -123,8 +124,13 @@ def _refuse_inexact_numbers(value, where: str = "") -> None:
 
 
 def task_options(experiment: dict) -> dict:
-    """The other arguments of TeacherStudent that the experiment sets."""
-    return {key: experiment[key] for key in TASK_KEYS if key in experiment}
+    """The other arguments of TeacherStudent that the experiment sets; a spectrum as its pairs."""
+    options = {key: experiment[key] for key in TASK_KEYS if key in experiment}
+    if "spectrum" in options:
+        ((kind, parameters),) = options["spectrum"].items()
+        pairs = {"two_level": two_level, "power_law": power_law}[kind](**parameters)
+        options["spectrum"] = [list(pair) for pair in pairs]
+    return options
 
 
 def _depth_first(error):
