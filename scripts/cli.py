@@ -63,7 +63,7 @@ def task_options(command):
         click.option("--rank", type=int, default=1, show_default=True, help="Columns r of the student."),
         click.option("--teacher-rank", type=int, default=1, show_default=True, help="Columns r⋆ of the teacher."),
         click.option("--tied", type=bool, default=True, show_default=True, help="Queries equal to keys."),
-        click.option("--activation", type=click.Choice(ACTIVATIONS), default="softmax", help="Of the student's scores."),
+        click.option("--activation", type=click.Choice(ACTIVATIONS), default="softmax", help="Of the scores."),
         click.option("--spectrum", type=Matrix(), help="Pairs of eigenvalue and share of Σ.  [default: Σ = I]"),
         click.option("--A", "A", type=Matrix(), help="Positional attention of the teacher.  [default: standard]"),
         click.option("--covariance", type=Matrix(), help="Covariance C of the tokens.  [default: σ² times identity]"),
