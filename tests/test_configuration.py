@@ -106,7 +106,6 @@ def test_a_spectrum_reaches_the_task_as_its_pairs(config):
         ("experiments.lines.spectrum", {"flat": 1}, ["lines.spectrum", "unknown key 'flat'", "two_level"]),
         ("experiments.lines.spectrum", {}, ["lines.spectrum", "is {}", "power_law"]),
         ("experiments.lines.spectrum", {"two_level": {"ratio": 2, "share": 1}}, ["two_level.share", "is 1", "(0, 1)"]),
-        ("experiments.lines.spectrum", {"two_level": {"ratio": 2}}, ["spectrum.two_level", "lacks the key 'share'"]),
         (
             "experiments.lines.spectrum",
             {"power_law": {"exponent": 0.5, "levels": 8.0}},
