@@ -1,18 +1,24 @@
 """The general state evolution: its gauge, and what it reduces to."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from solvable_attention.baseline import linear_baseline
+from solvable_attention.census import scan
 from solvable_attention.channel import general_moments, rule_dimension
 from solvable_attention.coordinates import freedom, pack, unpack
 from solvable_attention.fixed_points import fixed_point
 from solvable_attention.overlaps import Overlaps, next_overlaps
 from solvable_attention.quadrature import GaussianRule, sobol
+from solvable_attention.simulation import simulate
 from solvable_attention.spectrum import two_level
 from solvable_attention.state_evolution import Quadrature, state_evolution_map
 from solvable_attention.task import TeacherStudent
+from solvable_attention.transitions import transition
 
 PAPER = TeacherStudent(0.3)
 WIDE = replace(PAPER, rank=2)
@@ -99,6 +105,7 @@ CASES = {
     # Without the softmax a student of rank one finds neither: at this α its only fixed point has m = θ = 0.
     "linear": (replace(PAPER, activation="linear"), "uninformative"),
     "untied": (replace(PAPER, tied=False), "semantic"),
+    "trained values": (replace(PAPER, value_rank=1, lam=0.05), "positional"),
 }
 
 
@@ -107,6 +114,35 @@ def test_both_expressions_of_the_training_loss_agree(task, branch):
     point = fixed_point(task, 2.0, branch, quadrature=quick(task))
     assert point.converged and not point.merged
     assert point.train_loss == pytest.approx(point.free_energy, rel=1e-6)
+
+
+def test_trained_values_by_an_independent_solve():
+    """α = 4, λ = .05: ε_t = .0355, ε_g = .0037, U·V⋆/d = .94, from a rougher solve of the same equations."""
+    task = replace(PAPER, value_rank=1, lam=0.05)
+    point = fixed_point(task, 4.0, "semantic", quadrature=quick(task, 13))
+    assert point.converged and not point.merged
+    assert point.train_loss == pytest.approx(0.0355, rel=0.02)
+    assert point.test_error == pytest.approx(0.0037, rel=0.03)
+    assert point.value_overlap / task.rho == pytest.approx(0.94, rel=0.01)
+
+
+@pytest.mark.parametrize("branch", ["semantic", "positional"])
+def test_trained_values_meet_their_minimisers(branch):
+    task = replace(PAPER, value_rank=1, lam=0.05)
+    point = fixed_point(task, 4.0, branch, quadrature=quick(task, 13))
+    runs = pd.concat([simulate(task, d=300, alpha=4.0, seed=seed, starts=branch) for seed in range(4)])
+    assert runs.converged.all()
+    numbers = {"train_loss": 0.06, "test_error": 0.1, "value_overlap": 0.03}
+    for name, of_order_one_over_d in numbers.items():
+        value = getattr(point, name)
+        allowance = 3 * runs[name].std() / 2 + of_order_one_over_d * value
+        assert runs[name].mean() == pytest.approx(value, abs=allowance), name
+
+
+@pytest.mark.parametrize("refused", [linear_baseline, partial(scan, alpha=1.0), partial(transition, kind="alpha_l")])
+def test_what_trained_values_do_not_have_is_refused(refused):
+    with pytest.raises(ValueError, match=r"^value_rank: is 1, allowed .* is 0"):
+        refused(replace(PAPER, value_rank=1))
 
 
 def test_slope_of_the_training_loss_in_alpha_is_the_moreau_envelope():

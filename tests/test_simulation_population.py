@@ -22,6 +22,7 @@ TASKS = {
     "linear": replace(PAPER, activation="linear"),
     "anisotropic": replace(PAPER, spectrum=((3.0, 0.2), (0.5, 0.8))),
     "anisotropic rank 2": replace(PAPER, rank=2, spectrum=((3.0, 0.2), (0.5, 0.8))),
+    "values": replace(PAPER, value_rank=1),
     "L=3": TeacherStudent(omega=0.2, L=3, A=A3),
 }
 
@@ -29,7 +30,7 @@ TASKS = {
 def draw(task, d, seed=0):
     """Weights (1, columns, d) that share half of their direction with Q⋆ (d, r⋆), plus a positional part."""
     rng = np.random.default_rng(seed)
-    teacher = rng.standard_normal((d, task.teacher_rank))
+    teacher = rng.standard_normal((d, task.teacher_columns))
     Q = 0.5 * teacher[:, 0] + 0.4 * rng.standard_normal((task.columns, d)) + 0.3
     return Q[None], teacher
 

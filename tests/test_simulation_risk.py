@@ -25,6 +25,8 @@ TASKS = {
     "linear": replace(PAPER, activation="linear"),
     "linear untied": replace(PAPER, activation="linear", tied=False),
     "anisotropic": replace(PAPER, spectrum=((3.0, 0.2), (0.5, 0.8))),
+    "values": replace(PAPER, value_rank=1),
+    "values, general": replace(PAPER, value_rank=2, tied=False, rank=2, spectrum=((3.0, 0.2), (0.5, 0.8))),
     "L=3 untied rank 2": TeacherStudent(omega=0.2, L=3, A=A3, rank=2, tied=False, sigma=0.7),
 }
 
@@ -33,14 +35,18 @@ def stated_risk(task, data, Q):
     """R(Q) in float64 for one run, Q (columns, d), with nothing shared with the code under test."""
     p = torch.tensor(data.encodings)
     x = torch.tensor(data.tokens).double().transpose(0, 1) - p
-    teacher = x @ torch.tensor(data.teacher_weights) / D**0.5
+    teacher = x @ torch.tensor(data.teacher_weights[:, : task.teacher_rank]) / D**0.5
     T = (1 - task.omega) * torch.softmax(teacher @ teacher.mT, dim=-1) + task.omega * torch.tensor(task.A)
     u = x + p
-    z = u @ Q.T / D**0.5
+    z = u @ Q[: task.attention_columns].T / D**0.5
     z_queries, z_keys = (z, z) if task.tied else (z[..., : task.rank], z[..., task.rank :])
     scores = z_queries @ z_keys.mT
     S = scores if task.activation == "linear" else torch.softmax(scores, dim=-1)
-    return ((T @ x - S @ u) ** 2).sum() / (2 * D) + task.lam / 2 * (Q**2).sum()
+    ridge = task.lam / 2 * (Q**2).sum()
+    if task.value_rank:
+        values = x @ torch.tensor(data.teacher_weights[:, task.teacher_rank :]) / D**0.5
+        return ((T @ values - S @ u @ Q[task.attention_columns :].T / D**0.5) ** 2).sum() / 2 + ridge
+    return ((T @ x - S @ u) ** 2).sum() / (2 * D) + ridge
 
 
 def stated_gradient(task, data, Q):

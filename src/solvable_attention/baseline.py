@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvable_attention.attention import teacher_attention
+from solvable_attention.errors import ArgumentError
 from solvable_attention.field_nodes import field_nodes
 from solvable_attention.spectrum import eigenvalues
 from solvable_attention.task import TeacherStudent
@@ -31,7 +32,12 @@ class LinearBaseline:
 
 
 def linear_baseline(task: TeacherStudent) -> LinearBaseline:
-    """The baseline in the limit of large d, by quadrature over the teacher's L·r⋆ fields."""
+    """The baseline in the limit of large d, by quadrature over the teacher's L·r⋆ fields.
+
+    Raises ArgumentError for trained values, with which its target is another.
+    """
+    if task.value_rank:
+        raise ArgumentError(f"value_rank: is {task.value_rank}, allowed for the linear baseline is 0")
     xi, quadrature_weights = _fields(task, task.teacher_rank)
     T = teacher_attention(task, xi)
     mean = np.einsum("n,nij->ij", quadrature_weights, T)

@@ -103,8 +103,9 @@ class BranchProblem:
             overlaps = self.iterate(overlaps, mixing, warm_up * 2**round_)
             if collapsed(overlaps):
                 return overlaps
-            if give_up and self.branch != "uninformative" and order_parameter(overlaps, self.branch) < NEAR_THE_END:
-                return replace(overlaps, t=0 * overlaps.t, mu=0 * overlaps.mu)
+            near = give_up and self.branch != "uninformative"
+            if near and order_parameter(self.task, overlaps, self.branch) < NEAR_THE_END:
+                return replace(overlaps, t=overlaps.t * self.freedom.values, mu=0 * overlaps.mu)
             u = self.pack(overlaps)
             coarse = broyden(residual, u, self.derivatives(u)[:-2], _COARSE_TOLERANCE, _COARSE_EVALUATIONS)
             if np.max(np.abs(coarse.residual)) <= _COARSE_TOLERANCE:
@@ -161,6 +162,7 @@ class BranchProblem:
             u = inner.pack(inner.collapsed_point(overlaps).overlaps)
         else:
             u = inner.pack(overlaps)
+            # The order parameters are the last coordinates of this branch.
             jacobian = inner.derivatives(u)[:-2] if start is None else start.jacobian[: u.size, : u.size]
             u = inner.refine(u, jacobian)
         self.evaluations += inner.evaluations
@@ -168,13 +170,15 @@ class BranchProblem:
 
     def in_gauge(self, u):
         """The signs of each column of student and teacher are symmetries: m_1 and the diagonal of t made positive."""
-        overlaps, rank = self.unpack(u), self.task.rank
+        overlaps, rank, attention = self.unpack(u), self.task.rank, self.task.attention_columns
         m_1 = (encoding_factor(self.task) @ overlaps.mu)[0]
-        student, teacher = np.ones(self.task.columns), np.ones(self.task.teacher_rank)
+        student, teacher = np.ones(self.task.columns), np.ones(self.task.teacher_columns)
         for column in range(rank):
-            student[column::rank] = np.copysign(1.0, m_1[column])
-        for column in range(min(rank, len(teacher))):
-            teacher[column] = np.copysign(1.0, student[column] * overlaps.t[column, column])
+            student[column:attention:rank] = np.copysign(1.0, m_1[column])
+        pairs = [(column, column) for column in range(min(rank, self.task.teacher_rank))]
+        pairs += [(attention + v, self.task.teacher_rank + v) for v in range(self.task.value_rank)]
+        for ours, theirs in pairs:
+            teacher[theirs] = np.copysign(1.0, student[ours] * overlaps.t[ours, theirs])
         signs = np.outer(student, student)
         return self.pack(
             Overlaps(
@@ -289,20 +293,19 @@ class BranchProblem:
             rule = self.quadrature.coarse
             growth = transverse_growth(self.task, self.alpha, end.overlaps, "uninformative", moments, rule)
             return growth["theta" if has_theta(self.branch) else "m"]
-        first = 2 * self.freedom.count_pairs
+        first = self.freedom.inner
         inside = end.jacobian[first:, first:] + np.eye(len(end.jacobian) - first)
         return float(np.max(np.linalg.eigvals(inside).real)) if np.isfinite(inside).all() else 0.0
 
 
 def _cold_start(task, branch):
     """A state well inside the branch at α of order one, σ = ½; the warm-up brings it near the fixed point."""
-    c, r = task.columns, task.teacher_rank
-    t = 0.5 * np.eye(c, r) if has_theta(branch) else np.zeros((c, r))
-    if has_theta(branch) and not task.tied:
-        t[task.rank :] = 0.5 * np.eye(task.rank, r)  # queries and keys start equal
+    c = task.columns
+    free = freedom(task, branch, encoding_factor(task).shape[1])
+    t = 0.5 * (free.t | free.values)  # queries and keys start equal
     # Places have to differ: equal m_ℓ would be an invariant subspace of its own.
     B, contrast = encoding_factor(task), np.resize([0.25, -0.25], (task.L, 1))
-    mu = np.linalg.pinv(B) @ np.repeat(contrast, c, axis=1) * freedom(task, branch, B.shape[1]).mu
+    mu = np.linalg.pinv(B) @ np.repeat(contrast, c, axis=1) * free.mu
     return Overlaps(K=t @ t.T + 0.2 * np.eye(c), t=t, mu=mu, chi=0.5 / task.lam * np.eye(c))
 
 

@@ -57,6 +57,8 @@ def scan(task: TeacherStudent, alpha: float, *, random_starts: int = 16, seed: i
         if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
             raise ArgumentError(f"{name}: is {value!r}, allowed is a whole number ≥ {least}")
     # Every point has draws of its own, whatever else is scanned.
+    if task.value_rank:
+        raise ArgumentError(f"value_rank: is {task.value_rank}, allowed in a scan is 0")
     rng = np.random.default_rng([seed, zlib.crc32(repr((task, float(alpha))).encode())])
     starts = [*_states_of_branches(task, float(alpha)), *(_random_state(task, rng) for _ in range(random_starts))]
     ends = [_search(task, float(alpha), start) for start in starts]

@@ -33,15 +33,16 @@ def two_well_weight(task: TeacherStudent, overlaps: Overlaps) -> float:
 
 
 def rule_dimension(task: TeacherStudent) -> int:
-    """Standard normal variables per sample, L(r⋆ + c): the teacher's fields η, then the student's noise ξ."""
-    return task.L * (task.teacher_rank + task.columns)
+    """Standard normal variables per sample: those of the teacher's fields η, then the student's noise ξ."""
+    return task.L * (task.teacher_columns + task.columns)
 
 
 def general_moments(task: TeacherStudent, overlaps: Overlaps, rule: GaussianRule) -> ChannelMoments:
     """Averages over fields w_ℓ = m_ℓ + t h⋆_ℓ + noise of covariance C ⊗ (K − t tᵀ), h⋆ of covariance C ⊗ I.
 
     Derivatives by Stein's lemma: E ∂g/∂w = E[g ξᵀ](C^½ ⊗ R^½)⁻¹, and the derivative along h⋆ at fixed noise is
-    E[g ηᵀ](C^½ ⊗ I)⁻¹. Raises ArgumentError for a split rule, or when the rule's dimension is not L(r⋆ + c).
+    E[g ηᵀ](C^½ ⊗ I)⁻¹.
+    Raises ArgumentError for a split rule, or when the rule's dimension is not `rule_dimension(task)`.
     """
     if isinstance(rule, SplitRule):
         raise ArgumentError("rule: is a SplitRule, allowed outside the paper's case is a GaussianRule")
@@ -78,12 +79,13 @@ def _block_sums(nodes, weights, block, model, precision, C, A, omega, student, o
     sums = np.zeros((blocks, D + 2 * D * D + D * L * r + 3))
     for part in numba.prange(blocks):
         work, newton = workspace(student), newton_arrays(L, c)
-        h, w, z, target, g = np.empty((L, r)), np.empty((L, c)), np.empty((L, c)), np.empty((L, L)), np.empty(D)
+        h, w, z, g = np.empty((L, r)), np.empty((L, c)), np.empty((L, c)), np.empty(D)
+        T, target = np.empty((L, L)), np.empty((L, student.outputs if student.outputs > 0 else L))
         for i in range(part * block, min(nodes.shape[1], (part + 1) * block)):
             node = nodes[:, i].copy()
             eta, xi = node[: L * r].reshape(L, r), node[L * r :].reshape(L, c)
             _fields(eta, xi, model, h, w)
-            _teacher(h, A, omega, target)
+            _teacher(h, A, omega, student.outputs, T, target)
             moreau = lowest_minimum(z, w, precision, target, C, student, orders, work, newton)
             _pull(z, w, precision, g)
             quadratic = 0.0
@@ -103,10 +105,15 @@ def _fields(eta, xi, model, h, w):
 
 
 @numba.njit(error_model="numpy")
-def _teacher(h, A, omega, target):
-    """T[h⋆] = (1−ω) softmax(h⋆h⋆ᵀ) + ω A."""
-    attention(h, len(h), h.shape[1], 0, False, target)
-    target[:] = (1.0 - omega) * target + omega * A
+def _teacher(h, A, omega, outputs, T, target):
+    """T[h⋆] = (1−ω) softmax(h⋆h⋆ᵀ) + ω A, or T h_V where values are trained, h = [h⋆, h_V]."""
+    rank = h.shape[1] - outputs
+    attention(h, len(h), rank, 0, False, T)
+    T[:] = (1.0 - omega) * T + omega * A
+    if outputs > 0:
+        target[:] = T @ np.ascontiguousarray(h[:, rank:])
+    else:
+        target[:] = T
 
 
 @numba.njit(error_model="numpy")
@@ -139,7 +146,7 @@ def _accumulate(sums, weight, g, xi, eta, moreau, loss, field_loss):
 
 
 def _contract(task, overlaps, sums) -> ChannelMoments:
-    L, c, r = task.L, task.columns, task.teacher_rank
+    L, c, r = task.L, task.columns, task.teacher_columns
     sizes = np.cumsum([L * c, (L * c) ** 2, (L * c) ** 2, L * c * L * r])
     g, gg, g_xi, g_eta, scalars = np.split(sums, sizes)
     C = task.C

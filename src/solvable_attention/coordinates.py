@@ -33,7 +33,9 @@ class Freedom:
 
     Rotations of the r columns of queries (and keys with them) and of the teacher's r⋆ columns are symmetries of the
     problem. The gauge is fixed by t diagonal: column a of the student sees column a of the teacher alone. Then the
-    signs of each such pair are symmetries as well, and unless they are broken K and χ do not couple the columns.
+    signs of each such pair are symmetries as well, and unless they are broken K and χ do not couple the columns. The
+    same holds for the columns of trained values, which see V⋆ on every branch and no encoding; `values` are the
+    entries of t that are theirs.
     For r ≥ 2 the encodings are seen by one column when they span one direction: by the first on the positional branch,
     on the mixed one by the last, which is free of the teacher when r > r⋆. When they span more the columns stay
     coupled wherever mu moves.
@@ -41,7 +43,13 @@ class Freedom:
 
     pairs: np.ndarray
     t: np.ndarray
+    values: np.ndarray
     mu: np.ndarray
+
+    @property
+    def inner(self) -> int:
+        """Coordinates that every branch has: all but the order parameters."""
+        return 2 * self.count_pairs + int(self.values.sum())
 
     @property
     def count_pairs(self) -> int:
@@ -56,36 +64,40 @@ class Freedom:
 
 def freedom(task: TeacherStudent, branch: str, encoding_rank: int) -> Freedom:
     """The entries that move on the branch, see `Freedom`; any other name than a branch's frees all."""
-    c, r = task.columns, task.teacher_rank
+    c, r = task.columns, task.teacher_columns
+    value = np.outer(np.arange(c) >= task.attention_columns, np.arange(r) >= task.teacher_rank)
     if branch not in BRANCHES:
-        return Freedom(np.ones((c, c), bool), np.ones((c, r), bool), np.ones((encoding_rank, c), bool))
-    label = np.arange(c) % task.rank
-    pairs = label[:, None] == label
-    t = (label[:, None] == np.arange(r)) & has_theta(branch)
-    mu = np.full((encoding_rank, c), has_m(branch))
+        return Freedom(np.ones((c, c), bool), ~value, value, np.ones((encoding_rank, c), bool))
+    # Labels of the pairs of columns: 0 to r − 1 attend, r and above are values.
+    label = np.concatenate([np.arange(task.attention_columns) % task.rank, task.rank + np.arange(task.value_rank)])
+    teacher = np.concatenate([np.arange(task.teacher_rank), task.rank + np.arange(task.value_rank)])
+    attends = label < task.rank
+    pairs, same = label[:, None] == label, label[:, None] == teacher
+    t = same & attends[:, None] & (np.arange(r) < task.teacher_rank) & has_theta(branch)
+    mu = np.tile(attends & has_m(branch), (encoding_rank, 1))
     if task.rank > 1 and has_m(branch):
         if encoding_rank == 1:
             mu[:, label != (0 if branch == "positional" else task.rank - 1)] = False
         else:
-            pairs = np.ones((c, c), bool)
-    return Freedom(pairs, t, mu)
+            pairs |= np.outer(attends, attends)
+    return Freedom(pairs, t, same & value, mu)
 
 
 def pack(task: TeacherStudent, overlaps: Overlaps, branch: str) -> np.ndarray:
-    """Coordinates [log-Cholesky of K − t tᵀ, of χ, then t and mu], of what moves on the branch only."""
+    """Coordinates [log-Cholesky of K − t tᵀ, of χ, t of the values, t, mu], of what moves on the branch only."""
     free = freedom(task, branch, overlaps.mu.shape[0])
     parts = [_log_cholesky(matrix, free.pairs) for matrix in (overlaps.residual_covariance, overlaps.chi)]
-    return np.concatenate([*parts, overlaps.t[free.t], overlaps.mu[free.mu]])
+    return np.concatenate([*parts, overlaps.t[free.values], overlaps.t[free.t], overlaps.mu[free.mu]])
 
 
 def unpack(task: TeacherStudent, vector: np.ndarray, branch: str, encoding_rank: int) -> Overlaps:
     """The overlaps at coordinates `vector`; encoding_rank is the number k of rows of mu."""
     free = freedom(task, branch, encoding_rank)
-    cuts = np.cumsum([free.count_pairs, free.count_pairs, int(free.t.sum())])
-    entries_R, entries_chi, entries_t, entries_mu = np.split(vector, cuts)
+    cuts = np.cumsum([free.count_pairs, free.count_pairs, free.values.sum(), free.t.sum()])
+    entries_R, entries_chi, entries_values, entries_t, entries_mu = np.split(vector, cuts)
     R, chi = (_from_log_cholesky(entries, free.pairs) for entries in (entries_R, entries_chi))
     t, mu = np.zeros(free.t.shape), np.zeros(free.mu.shape)
-    t[free.t], mu[free.mu] = entries_t, entries_mu
+    t[free.values], t[free.t], mu[free.mu] = entries_values, entries_t, entries_mu
     return Overlaps(K=R + t @ t.T, t=t, mu=mu, chi=chi)
 
 
@@ -99,7 +111,7 @@ def pinned(task: TeacherStudent, moments: ChannelMoments, branch: str) -> Channe
         moments,
         k_hat=moments.k_hat * free.pairs,
         v_hat=moments.v_hat * free.pairs,
-        t_hat=moments.t_hat * free.t,
+        t_hat=moments.t_hat * (free.t | free.values),
         mu_hat=moments.mu_hat * free.mu,
     )
 

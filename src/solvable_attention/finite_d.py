@@ -27,7 +27,11 @@ def encoding_term(task: TeacherStudent, overlaps: Overlaps) -> float:
     """E ‖S(w) p‖²_F over fields w of mean m and covariance C ⊗ K.
 
     The encodings in the student's values x + p add α/(2d) times this to ε_t and 1/(Ld) times this to ε_g.
+
+    Trained values see the encodings through their fields alone, without such a term: 0.
     """
+    if task.value_rank:
+        return 0.0
     noise, weights = field_nodes(task, task.columns, order=24, log2_points=14)
     w = encoding_factor(task) @ overlaps.mu + noise @ np.linalg.cholesky(overlaps.K).T
     S = student_attention(w, task.tied, task.activation)

@@ -80,12 +80,12 @@ def _away_from_zero(problem: BranchProblem, mixing: float) -> FixedPoint | None:
     # Just beyond a fold the damped map lingers where the branch was: a second, longer way leads on to zero.
     for warm_up in (WARM_UP_STEPS, _LONG):
         approached = problem.approach(mixing, warm_up)
-        if order_parameter(approached, problem.branch) <= MERGED:
+        if order_parameter(problem.task, approached, problem.branch) <= MERGED:
             return None
         solution = problem.finish(approached)
         if solution.converged and not solution.merged:
             return solution
-        if order_parameter(solution.overlaps, problem.branch) <= NEAR_THE_END:
+        if order_parameter(problem.task, solution.overlaps, problem.branch) <= NEAR_THE_END:
             return None
     return solution
 

@@ -21,6 +21,8 @@ from solvable_attention.task import TeacherStudent
 class Overlaps:
     """State of a student of c columns: K (c, c), t (c, r⋆), mu (k, c), chi (c, c).
 
+    With trained values c and r⋆ count the columns of [Q, U] and of [Q⋆, V⋆].
+
     mu are overlaps with the k orthonormal directions that span the encodings; m_ℓ = Σ_k B_{ℓk} mu_k.
     For the paper's case q = σ²K, θ = σ²t, m = m_1 = mu, V = σ²χ.
     """

@@ -44,7 +44,7 @@ class Workspace(NamedTuple):
 
 def student_of(task: TeacherStudent) -> Student:
     """What the compiled loops need to know of the student."""
-    return Student(task.L, task.rank, 0, task.tied, task.activation == "linear")
+    return Student(task.L, task.rank, task.value_rank, task.tied, task.activation == "linear")
 
 
 @numba.njit(error_model="numpy")

@@ -65,8 +65,9 @@ class FixedPoint:
 
     @property
     def q(self) -> float:
-        """σ²‖K‖_F, for one column the variance of a local field."""
-        return self.task.rho * float(np.linalg.norm(self.overlaps.K))
+        """σ²‖K‖_F of the columns that attend, for one column the variance of a local field."""
+        attention = slice(self.task.attention_columns)
+        return self.task.rho * float(np.linalg.norm(self.overlaps.K[attention, attention]))
 
     @property
     def m(self) -> float:
@@ -75,13 +76,21 @@ class FixedPoint:
 
     @property
     def V(self) -> float:
-        """σ² tr χ/c, for one column the variance of the proximal operator."""
-        return self.task.rho * float(np.trace(self.overlaps.chi)) / self.task.columns
+        """σ² tr χ/c of the columns that attend, for one column the variance of the proximal operator."""
+        return self.task.rho * float(np.mean(np.diag(self.overlaps.chi)[: self.task.attention_columns]))
 
     @property
     def theta(self) -> float:
-        """σ²‖t‖_F, for one column σ²Q·Q⋆/d, non-negative by gauge."""
-        return self.task.rho * float(np.linalg.norm(self.overlaps.t))
+        """σ²‖QᵀΣQ⋆‖_F/d, for one column σ²Q·Q⋆/d, non-negative by gauge."""
+        return self.task.rho * float(np.linalg.norm(_attention_part(self.task, self.overlaps.t)))
+
+    @property
+    def value_overlap(self) -> float:
+        """σ²‖UᵀΣV⋆‖_F/d of trained values; NaN for identity values."""
+        if self.task.value_rank == 0:
+            return np.nan
+        values = self.overlaps.t[self.task.attention_columns :, self.task.teacher_rank :]
+        return self.task.rho * float(np.linalg.norm(values))
 
     @property
     def errors(self) -> dict[str, float]:
@@ -99,7 +108,7 @@ class FixedPoint:
     @property
     def merged(self) -> bool:
         """Whether the branch has merged into the uninformative one: its order parameter is zero here."""
-        return self.branch != "uninformative" and order_parameter(self.overlaps, self.branch) < MERGED
+        return self.branch != "uninformative" and order_parameter(self.task, self.overlaps, self.branch) < MERGED
 
 
 def natural_residual(task: TeacherStudent, old: Overlaps, new: Overlaps) -> float:
@@ -120,12 +129,17 @@ def collapsed(overlaps: Overlaps) -> bool:
     return np.trace(overlaps.K) < _COLLAPSED
 
 
-def order_parameter(overlaps: Overlaps, branch: str) -> float:
-    """Norm of t or of mu relative to its largest possible or natural value."""
-    size = np.sqrt(np.trace(overlaps.K))
-    sizes = [np.linalg.norm(overlaps.t) / size] if has_theta(branch) else []
+def order_parameter(task: TeacherStudent, overlaps: Overlaps, branch: str) -> float:
+    """Norm of t or of mu, of the columns that attend, relative to its largest possible or natural value."""
+    size = np.sqrt(np.trace(overlaps.K[: task.attention_columns, : task.attention_columns]))
+    sizes = [np.linalg.norm(_attention_part(task, overlaps.t)) / size] if has_theta(branch) else []
     sizes += [np.linalg.norm(overlaps.mu) / size] if has_m(branch) else []
     return min(sizes)
+
+
+def _attention_part(task: TeacherStudent, t: np.ndarray) -> np.ndarray:
+    """Overlaps of the columns that attend with those of Q⋆."""
+    return t[: task.attention_columns, : task.teacher_rank]
 
 
 def quoted_numbers(point: FixedPoint) -> list[str]:

@@ -44,14 +44,20 @@ def transverse_growth(
 def _by_differences(task, alpha, overlaps, field, rule) -> float:
     at = getattr(overlaps, field)
     step = _STEP * np.sqrt(np.trace(overlaps.K))
+    # Entries of the columns that attend: those of trained values belong to every branch.
+    part = np.s_[:, : task.attention_columns] if field == "mu" else np.s_[: task.attention_columns, : task.teacher_rank]
+    places = np.zeros(at.shape, bool)
+    places[part] = True
 
-    def moved(value):
+    def moved(place, by):
+        value = at.copy()
+        value[tuple(place)] += by
         new, _ = state_evolution_map(task, alpha, replace(overlaps, **{field: value}), "free", rule)
-        return getattr(new, field).ravel()
+        return getattr(new, field)[places]
 
     try:
-        shifts = step * np.eye(at.size).reshape(at.size, *at.shape)
-        jacobian = np.stack([(moved(at + s) - moved(at - s)) / (2 * step) for s in shifts], axis=1)
+        columns = [(moved(p, step) - moved(p, -step)) / (2 * step) for p in np.argwhere(places)]
+        jacobian = np.stack(columns, axis=1)
     except np.linalg.LinAlgError:
         return np.nan
     return float(np.max(np.linalg.eigvals(jacobian).real)) if np.isfinite(jacobian).all() else np.nan

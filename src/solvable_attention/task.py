@@ -3,6 +3,7 @@
 Notation of Cui, Behrens, Krzakala & Zdeborová, arXiv:2402.03902. Inputs are L tokens x_ℓ ∈ R^d with
 E x_ℓ x_κᵀ = C_{ℓκ} Σ, tr Σ = d. The target is y = T[x Q⋆/√d] x with T[h] = (1−ω) softmax(h hᵀ) + ω A, the student
 S[(x+p) Q/√d] (x+p) with S[z] = softmax(z zᵀ) (tied) or softmax(z_Q z_Kᵀ) (untied), or the same without the softmax.
+With trained values the target is T[x Q⋆/√d] x V⋆/√d and the student S[(x+p) Q/√d] (x+p) U/√d, V⋆ and U ∈ R^{d×s}.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ class TeacherStudent:
     covariance : (L, L) covariance C between tokens, symmetric positive definite. Default σ² I.
     encodings_gram : (L, L) Gram matrix P_{ℓκ} = p_ℓ·p_κ of the positional encodings, positive semi-definite.
         Default [[1,−1],[−1,1]] for L = 2 (p_1 = −p_2, the paper's choice), the identity for L > 2.
+    value_rank : columns s of the trained values U and of the teacher's V⋆; 0 (the paper's choice) for identity values.
+        The loss of a sample is then ‖y − f‖²/2 in place of ‖y − f‖²/(2d), and its test error ‖y − f‖²/L.
     tied : one weight matrix for queries and keys (True, the paper's choice) or two.
     activation : of the student's scores, "softmax" by rows (the paper's choice) or "linear", which leaves them.
     spectrum : pairs (eigenvalue, share of the directions) of Σ, of mean eigenvalue 1; None for Σ = I. See `spectrum`.
@@ -55,12 +58,13 @@ class TeacherStudent:
     A: Matrix | None = None
     covariance: Matrix | None = None
     encodings_gram: Matrix | None = None
+    value_rank: int = 0
     tied: bool = True
     activation: str = "softmax"
     spectrum: Spectrum | None = None
 
     def __post_init__(self):
-        for name, least in (("L", 2), ("rank", 1), ("teacher_rank", 1)):
+        for name, least in (("L", 2), ("rank", 1), ("teacher_rank", 1), ("value_rank", 0)):
             self._set(name, _integer(name, getattr(self, name), least))
         self._set("omega", _number("omega", self.omega, 0.0, 1.0))
         self._set("sigma", _number("sigma", self.sigma, 0.0, np.inf, open_low=True))
@@ -98,9 +102,19 @@ class TeacherStudent:
         return matrix
 
     @property
-    def columns(self) -> int:
-        """Columns of the student's weights: r when tied, 2r (queries, then keys) when untied."""
+    def attention_columns(self) -> int:
+        """Columns of the weights that attend: r when tied, 2r (queries, then keys) when untied."""
         return self.rank if self.tied else 2 * self.rank
+
+    @property
+    def columns(self) -> int:
+        """Columns of all the student's weights: those that attend, then those of trained values."""
+        return self.attention_columns + self.value_rank
+
+    @property
+    def teacher_columns(self) -> int:
+        """Columns of the teacher's weights, [Q⋆, V⋆]."""
+        return self.teacher_rank + self.value_rank
 
     @property
     def rho(self) -> float:
@@ -126,10 +140,11 @@ class TeacherStudent:
 
     @property
     def is_paper_case(self) -> bool:
-        """Whether the two-field equations hold: L=2, ranks 1, tied, softmax, C = σ² I, Σ = I, p_1 = −p_2 of norm 1."""
+        """Whether the two-field equations hold: L=2, ranks 1, tied softmax, no U, C = σ² I, Σ = I, p_1 = −p_2."""
         return (
             (self.L, self.rank, self.teacher_rank, self.tied, self.activation) == (2, 1, 1, True, "softmax")
             and self.spectrum is None
+            and self.value_rank == 0
             and np.allclose(self.C, self.rho * np.eye(2))
             and np.allclose(self.P, [[1, -1], [-1, 1]])
         )

@@ -39,6 +39,7 @@ def fit_linear_baseline(
     """
     tasks, key = checks.task_list(tasks), checks.data_key(d, alpha, seed, root_seed)
     ridge = checks.number("ridge", ridge)
+    _limit(tasks[0])  # refuses what has no baseline before the data are drawn
     data = draw_dataset(tasks[0], **key)
     return pd.DataFrame([_row(task, data, key["seed"], ridge) for task in tasks])
 

@@ -27,9 +27,10 @@ class Dataset:
 
     tokens : (L, n, d) float32, the tokens with their encodings, u = x + p. It is the only large array.
     encodings : (L, d), p.
-    teacher_weights : (d, r⋆), Q⋆.
+    teacher_weights : (d, r⋆), Q⋆; for trained values (d, r⋆ + s), [Q⋆, V⋆].
     gram_uu, gram_xu, gram_xx : (n, L, L), u uᵀ/d, x uᵀ/d and x xᵀ/d.
     teacher_attention : (n, L, L), softmax(h⋆ h⋆ᵀ) with h⋆ = x Q⋆/√d.
+    teacher_values : (n, L, s), x V⋆/√d.
     """
 
     alpha: float
@@ -40,6 +41,7 @@ class Dataset:
     gram_xu: np.ndarray
     gram_xx: np.ndarray
     teacher_attention: np.ndarray
+    teacher_values: np.ndarray
 
     @property
     def d(self) -> int:
@@ -52,7 +54,8 @@ class Dataset:
 
 def law_of_tokens(task: TeacherStudent) -> tuple:
     """What two tasks must share to be trained on one data set."""
-    return (task.L, task.sigma, task.rank, task.teacher_rank, task.C.tolist(), task.P.tolist(), task.levels)
+    ranks = (task.rank, task.teacher_rank, task.value_rank)
+    return (task.L, task.sigma, ranks, task.C.tolist(), task.P.tolist(), task.levels)
 
 
 def draw_dataset(task: TeacherStudent, *, d: int, alpha: float, seed: int, root_seed: int = 0) -> Dataset:
@@ -64,12 +67,13 @@ def draw_dataset(task: TeacherStudent, *, d: int, alpha: float, seed: int, root_
     key = (root_seed, d, alpha, seed)
     n = max(1, round(alpha * d))
     encodings = positional_encodings(task, d)
-    teacher_weights = generator(*key, TEACHER).standard_normal((d, task.teacher_rank))
+    teacher_weights = generator(*key, TEACHER).standard_normal((d, task.teacher_columns))
     tokens = np.empty((task.L, n, d), dtype=np.float32)
     small = {name: np.empty((n, task.L, task.L)) for name in _SMALL}
+    small["teacher_values"] = np.empty((n, task.L, task.value_rank))
     for block, x in _token_blocks(task, n, d, generator(*key, DATA)):
         tokens[:, block] = x + encodings[:, None]
-        for name, value in _sample_matrices(tokens[:, block], encodings, teacher_weights).items():
+        for name, value in _sample_matrices(task, tokens[:, block], encodings, teacher_weights).items():
             small[name][block] = value
     return Dataset(float(alpha), tokens, encodings, teacher_weights, **small)
 
@@ -92,18 +96,19 @@ def _token_blocks(task, n, d, rng) -> Iterator[tuple[slice, np.ndarray]]:
         yield block, np.einsum("lk,nkd->lnd", mix, noise)
 
 
-def _sample_matrices(tokens, encodings, teacher_weights) -> dict[str, np.ndarray]:
-    """Gram matrices and teacher's attention of a block, tokens (L, block, d) float32.
+def _sample_matrices(task, tokens, encodings, teacher_weights) -> dict[str, np.ndarray]:
+    """Gram matrices, the teacher's attention and its values of a block, tokens (L, block, d) float32.
 
     x is taken back from the rounded x + p, so that every matrix belongs to exactly the stored tokens.
     """
     d = tokens.shape[2]
     u = tokens.astype(np.float64).transpose(1, 0, 2)
     x = u - encodings
-    fields = x @ teacher_weights / np.sqrt(d)
+    fields, values = np.split(x @ teacher_weights / np.sqrt(d), [task.teacher_rank], axis=2)
     return {
         "gram_uu": u @ u.transpose(0, 2, 1) / d,
         "gram_xu": x @ u.transpose(0, 2, 1) / d,
         "gram_xx": x @ x.transpose(0, 2, 1) / d,
         "teacher_attention": student_attention(fields, tied=True),
+        "teacher_values": values,
     }

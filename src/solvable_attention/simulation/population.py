@@ -1,8 +1,9 @@
 """The test error of given weights, as a low-dimensional Gaussian integral, exact at finite d.
 
-Tokens are x = u Σ^½ with u of covariance C ⊗ I_d. Let E (d, k) be an orthonormal basis that contains the span of Σ^½Q
-and Σ^½Q⋆, and ξ = u E (L, k), of covariance C ⊗ I_k. All fields are functions of ξ: z = ξ EᵀΣ^½Q/√d + pQ/√d and
-h⋆ = ξ EᵀΣ^½Q⋆/√d. The rest of u is independent of ξ. With F = Σ^½E and Σ_E = FᵀF (I for isotropic tokens)
+With trained values ε_g = E‖T h_V − S z_U‖²_F/L, of fields alone. Else tokens are x = u Σ^½, u of covariance C ⊗ I_d.
+Let E (d, k) be an orthonormal basis that contains the span of Σ^½Q and Σ^½Q⋆, and ξ = u E (L, k), of covariance
+C ⊗ I_k. All fields are functions of ξ: z = ξ EᵀΣ^½Q/√d + pQ/√d and h⋆ = ξ EᵀΣ^½Q⋆/√d. The rest of u is independent of
+ξ. With F = Σ^½E and Σ_E = FᵀF (I for isotropic tokens)
 
     E[x xᵀ | ξ] = ξ Σ_E ξᵀ + (tr Σ − tr Σ_E) C,     E[x | ξ] pᵀ = ξ (pF)ᵀ,
 
@@ -36,14 +37,14 @@ def population_test_error(
     order: int = 16,
     log2_points: int = 14,
 ) -> np.ndarray:
-    """ε_g = E‖y − f_Q(x)‖²_F/(Ld) of each run.
+    """ε_g = E‖y − f_Q(x)‖²_F/(Ld) of each run, E‖y − f‖²_F/L for trained values.
 
     Parameters
     ----------
     tasks : one per run, sharing the law of x.
     Q : (runs, columns, d).
-    teacher_weights : (d, r⋆), Q⋆.
-    order : Gauss–Hermite nodes a direction, used where L·(columns + r⋆) ≤ 4. With 16 the relative error is
+    teacher_weights : (d, r⋆), Q⋆ (and V⋆).
+    order : Gauss–Hermite nodes a direction, used where L times all columns is ≤ 4. With 16 the relative error is
         about 1e-6 at σ = .5 and up to 5e-4 at σ = 1, where the attention saturates.
     log2_points : above that, 2^log2_points Sobol points, whose error is about 1e-3 relative.
 
@@ -73,8 +74,12 @@ def population_test_error(
 
 def _error(task, student, teacher, encodings, means, gram, xi, weights, d) -> float:
     """ε_g of one run: student (k, columns), teacher (k, r⋆), pF (L, k), pQ/√d (L, columns), Σ_E, ξ (N, L, k)."""
-    S = student_attention(xi @ student + means, task.tied, task.activation)
-    T = teacher_attention(task, xi @ teacher)
+    z, h = xi @ student + means, xi @ teacher
+    S = student_attention(z[..., : task.attention_columns], task.tied, task.activation)
+    T = teacher_attention(task, h[..., : task.teacher_rank])
+    if task.value_rank:
+        difference = T @ h[..., task.teacher_rank :] - S @ z[..., task.attention_columns :]
+        return float(weights @ np.sum(difference**2, axis=(1, 2))) / task.L
     E = T - S
     tokens = xi @ gram @ xi.transpose(0, 2, 1) + (d - np.trace(gram)) * task.C
     values = np.einsum("nij,njk,nik->n", E, tokens, E, optimize=True)
@@ -99,8 +104,13 @@ def sampled_test_error(
         count = min(_SAMPLES_PER_BLOCK, samples - start)
         x = draw_tokens(task, count, d, rng).astype(np.float64).transpose(1, 0, 2)
         u = x + encodings
-        S = student_attention(u @ Q.T / np.sqrt(d), task.tied, task.activation)
-        T = teacher_attention(task, x @ teacher_weights / np.sqrt(d))
-        errors.append(((T @ x - S @ u) ** 2).sum(axis=(1, 2)) / (task.L * d))
+        z, h = u @ Q.T / np.sqrt(d), x @ teacher_weights / np.sqrt(d)
+        S = student_attention(z[..., : task.attention_columns], task.tied, task.activation)
+        T = teacher_attention(task, h[..., : task.teacher_rank])
+        if task.value_rank:
+            difference = T @ h[..., task.teacher_rank :] - S @ z[..., task.attention_columns :]
+        else:
+            difference = (T @ x - S @ u) / np.sqrt(d)
+        errors.append((difference**2).sum(axis=(1, 2)) / task.L)
     errors = np.concatenate(errors)
     return float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(samples))

@@ -1,7 +1,8 @@
 """The empirical risk and its gradient for many runs on one data set.
 
 R(Q) = Σ_μ ‖y − f_Q(x)‖²_F/(2d) + (λ/2)‖Q‖²_F,   f_Q(x) = S[(x+p)Q/√d](x+p),
-S[z] = softmax(z zᵀ) tied, softmax(z_Q z_Kᵀ) untied (columns of Q: queries, then keys).
+S[z] = softmax(z zᵀ) tied, softmax(z_Q z_Kᵀ) untied (columns of Q: queries, then keys). With trained values
+R(Q, U) = Σ_μ ‖y − f‖²_F/2 + (λ/2)(‖Q‖² + ‖U‖²), f = S[(x+p)Q/√d](x+p)U/√d, and U are the last columns.
 
 All runs share the two products with the data matrix, so one evaluation costs two products with all runs as columns.
 """
@@ -18,6 +19,7 @@ from solvable_attention.simulation.data import Dataset
 from solvable_attention.simulation.fused import FusedLoss
 from solvable_attention.simulation.general import GeneralLoss
 from solvable_attention.simulation.products import products_with
+from solvable_attention.simulation.values import ValuesLoss
 from solvable_attention.task import TeacherStudent
 
 
@@ -83,10 +85,13 @@ def check_device(device: str) -> None:
         raise ArgumentError("device: is 'cuda', allowed here is 'cpu' (torch finds no CUDA device)")
 
 
-def _loss_of(data, tasks, device) -> FusedLoss | GeneralLoss:
+def _loss_of(data, tasks, device) -> FusedLoss | GeneralLoss | ValuesLoss:
     omega = np.array([task.omega for task in tasks])
     positional = np.array([task.A for task in tasks])
     task = tasks[0]
+    if task.value_rank:
+        linear = task.activation == "linear"
+        return ValuesLoss(data, omega, positional, rank=task.rank, linear=linear, device=device)
     if device == "cpu" and (task.L, task.rank, task.tied, task.activation) == (2, 1, True, "softmax"):
         return FusedLoss(data, omega, positional)
     return GeneralLoss(data, omega, positional, tied=task.tied, linear=task.activation == "linear", device=device)

@@ -81,6 +81,7 @@ def simulate(
     population error. q = σ²‖QᵀΣQ‖_F/d, theta = σ²‖QᵀΣQ⋆‖_F/d and m = ‖Qᵀp_1‖/√d, which for rank 1 and Σ = I are
     σ²‖Q‖²/d, σ²|Q·Q⋆|/d and |mean_i Q_i|; untied students enter with queries and keys side by side. Signs are a
     symmetry of the problem.
+    Trained values add a last column value_overlap, σ²‖UᵀΣV⋆‖_F/d.
     teacher_variance is ‖Q⋆‖²_F/(d r⋆), of mean 1: the common cause of most of the scatter between data sets.
     converged says whether grad_norm = ‖∇R(Q)‖ ≤ grad_tol at the reported Q, whatever the optimizer.
 
@@ -139,7 +140,8 @@ def minimise(
         Q = end.Q.cpu().numpy().astype(np.float64)
         for i, row, weight in zip(places, _rows(data, group, end, Q, optimizer, seed), Q, strict=True):
             rows[i], weights[i] = row, weight.T
-    return Trained(pd.DataFrame(rows, columns=COLUMNS), weights, data.teacher_weights)
+    columns = [*COLUMNS, "value_overlap"] if tasks[0].value_rank else COLUMNS
+    return Trained(pd.DataFrame(rows, columns=columns), weights, data.teacher_weights)
 
 
 def _train(data: Dataset, runs, key, mean, optimizer, options, device) -> Minimisation:
@@ -158,7 +160,7 @@ def _rows(data: Dataset, runs, end: Minimisation, Q: np.ndarray, optimizer: str,
             "start": run.start, "start_std": run.std, "restart": run.restart, "optimizer": optimizer, "seed": int(seed),
             "train_loss": float(end.risk[i]) / data.d, "test_error": float(test_errors[i]),
             **overlaps(run.task, Q[i], data.teacher_weights, data.encodings),
-            "teacher_variance": float(np.mean(data.teacher_weights**2)),
+            "teacher_variance": float(np.mean(data.teacher_weights[:, : run.task.teacher_rank] ** 2)),
             "grad_norm": float(end.grad_norm[i]), "iterations": int(end.iterations[i]),
             "converged": bool(end.converged[i]),
         }  # fmt: skip
@@ -167,11 +169,14 @@ def _rows(data: Dataset, runs, end: Minimisation, Q: np.ndarray, optimizer: str,
 def overlaps(
     task: TeacherStudent, Q: np.ndarray, teacher_weights: np.ndarray, encodings: np.ndarray
 ) -> dict[str, float]:
-    """m, theta and q of weights Q (columns, d), as defined in `simulate`."""
-    d = Q.shape[1]
+    """m, theta and q of weights Q (columns, d), and value_overlap of trained values, as defined in `simulate`."""
+    d, attention, rank = Q.shape[1], slice(task.attention_columns), task.teacher_rank
     spread = Q * eigenvalues(task.levels, d)
+    values = spread[task.attention_columns :] @ teacher_weights[:, rank:]
+    of_values = {"value_overlap": float(task.rho * np.linalg.norm(values) / d)} if task.value_rank else {}
     return {
-        "m": float(np.linalg.norm(Q @ encodings[0]) / np.sqrt(d)),
-        "theta": float(task.rho * np.linalg.norm(spread @ teacher_weights) / d),
-        "q": float(task.rho * np.linalg.norm(spread @ Q.T) / d),
+        "m": float(np.linalg.norm(Q[attention] @ encodings[0]) / np.sqrt(d)),
+        "theta": float(task.rho * np.linalg.norm(spread[attention] @ teacher_weights[:, :rank]) / d),
+        "q": float(task.rho * np.linalg.norm(spread[attention] @ Q[attention].T) / d),
+        **of_values,
     }

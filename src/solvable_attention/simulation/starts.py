@@ -32,14 +32,15 @@ def start_weights(
     The other two starts ignore mean and std.
 
     Columns that a start does not mention get .01·N(0, 1): exact zeros would be a saddle. Untied students
-    start with equal queries and keys, except "random", where they are independent.
+    start with equal queries and keys, except "random", where they are independent. Trained values start at V⋆, except
+    "random": they find it on every branch.
     """
     d = len(teacher_weights)
     rng = generator(**data_key, purpose=START, more=(STARTS.index(start), restart))
     noise = rng.standard_normal((task.columns, d))
     if start == "random":
         return std * noise
-    weights = _OTHER_COLUMNS_STD * noise[: task.rank]
+    weights, values = _OTHER_COLUMNS_STD * noise[: task.rank], teacher_weights.T[task.teacher_rank :]
     if start == "positional":
         weights[0] = 1 / np.sqrt(d)
     elif start == "semantic":
@@ -47,4 +48,4 @@ def start_weights(
         weights[:shared] = teacher_weights.T[:shared]
     else:
         weights[0] = mean + std * noise[0]
-    return weights if task.tied else np.concatenate([weights, weights])
+    return np.concatenate([weights, values] if task.tied else [weights, weights, values])
