@@ -1,7 +1,10 @@
 """The counting experiment: data, model, both stages of training, and the score of its attention."""
 
+import importlib.util
+import sys
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -317,3 +320,29 @@ def test_sizes_other_than_the_published_ones():
     for mechanism in MECHANISMS:
         outputs = logits(initial_weights(model, mechanism, [0], 0), mechanism, tensors(split.train, 1))
         assert outputs.shape == (1, 7, 6 * len(split.train)) and torch.isfinite(outputs).all()
+
+
+# The module that the benchmark compares with
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_the_benchmarks_plain_module_is_the_same_model(mechanism, monkeypatch):
+    folder = Path(__file__).parents[1] / "benchmarks"
+    monkeypatch.syspath_prepend(folder)  # for its module `timing`
+    spec = importlib.util.spec_from_file_location("counting_benchmark", folder / "counting.py")
+    benchmark = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, benchmark)  # dataclasses look their module up
+    spec.loader.exec_module(benchmark)
+    weights = {name: value[0] for name, value in initial_weights(MODEL, mechanism, [0], 3).items()}
+    plain = benchmark.PlainModel(MODEL, mechanism)
+    layers = {
+        "letters.weight": "letters", "places.weight": "places", "norm.weight": "norm_scale", "norm.bias": "norm_shift",
+        "first.bias": "b1", "last.bias": "b2",
+    }  # fmt: skip
+    turned = {"Q.weight": "Q", "K.weight": "K", "V.weight": "V", "first.weight": "W1", "last.weight": "W2"}
+    state = {ours: weights[name] for ours, name in layers.items()}
+    plain.load_state_dict(state | {ours: weights[name].mT for ours, name in turned.items()})
+    sequences = torch.from_numpy(np.random.default_rng(0).integers(0, TASK.letters, (6, TASK.length)))
+    ours = logits({name: value[None] for name, value in weights.items()}, mechanism, sequences[None])[0]
+    theirs = plain(sequences).flatten(0, 1)  # rows are places of sequences
+    torch.testing.assert_close(ours.mT, theirs, rtol=1e-5, atol=1e-5)
