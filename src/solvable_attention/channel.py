@@ -5,8 +5,11 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from solvable_attention import prox as prox_module
+from solvable_attention import sample_loss as sample_loss_module
 from solvable_attention.encodings import encoding_factor
 from solvable_attention.errors import ArgumentError
+from solvable_attention.kernel_cache import source_digest
 from solvable_attention.numba_threads import follow_omp_num_threads
 from solvable_attention.overlaps import ChannelMoments, Overlaps
 from solvable_attention.pair_channel import pair_moments, pair_two_well_weight
@@ -69,31 +72,27 @@ def _noise_root(overlaps):
     return np.linalg.cholesky(R + 1e-14 * max(np.trace(R), 1e-14) * np.eye(R.shape[0]))
 
 
-@numba.njit(parallel=True, cache=True, error_model="numpy")
-def _block_sums(nodes, weights, block, model, precision, C, A, omega, student, orders):
-    """Weighted sums over each block of nodes (blocks, columns): g, g gᵀ, g ξᵀ, g ηᵀ, envelope, loss, loss at w."""
+@numba.njit(error_model="numpy")
+def _add_block(nodes, weights, model, precision, C, A, omega, student, orders, sums):
+    """The sums of one block of nodes."""
     _, _, t, means = model
     (L, c), r = means.shape, t.shape[1]
     D = L * c
-    blocks = -(-nodes.shape[1] // block)
-    sums = np.zeros((blocks, D + 2 * D * D + D * L * r + 3))
-    for part in numba.prange(blocks):
-        work, newton = workspace(student), newton_arrays(L, c)
-        h, w, z, g = np.empty((L, r)), np.empty((L, c)), np.empty((L, c)), np.empty(D)
-        T, target = np.empty((L, L)), np.empty((L, student.outputs if student.outputs > 0 else L))
-        for i in range(part * block, min(nodes.shape[1], (part + 1) * block)):
-            node = nodes[:, i].copy()
-            eta, xi = node[: L * r].reshape(L, r), node[L * r :].reshape(L, c)
-            _fields(eta, xi, model, h, w)
-            _teacher(h, A, omega, student.outputs, T, target)
-            moreau = lowest_minimum(z, w, precision, target, C, student, orders, work, newton)
-            _pull(z, w, precision, g)
-            quadratic = 0.0
-            for p in range(D):
-                quadratic += 0.5 * g[p] * (z[p // c, p % c] - w[p // c, p % c])
-            field_loss = sample_loss(w, target, C, student, work)
-            _accumulate(sums[part], weights[i], g, xi, eta, moreau, moreau - quadratic, field_loss)
-    return sums
+    work, newton = workspace(student), newton_arrays(L, c)
+    h, w, z, g = np.empty((L, r)), np.empty((L, c)), np.empty((L, c)), np.empty(D)
+    T, target = np.empty((L, L)), np.empty((L, student.outputs if student.outputs > 0 else L))
+    for i in range(nodes.shape[1]):
+        node = nodes[:, i].copy()
+        eta, xi = node[: L * r].reshape(L, r), node[L * r :].reshape(L, c)
+        _fields(eta, xi, model, h, w)
+        _teacher(h, A, omega, student.outputs, T, target)
+        moreau = lowest_minimum(z, w, precision, target, C, student, orders, work, newton)
+        _pull(z, w, precision, g)
+        quadratic = 0.0
+        for p in range(D):
+            quadratic += 0.5 * g[p] * (z[p // c, p % c] - w[p // c, p % c])
+        field_loss = sample_loss(w, target, C, student, work)
+        _accumulate(sums, weights[i], g, xi, eta, moreau, moreau - quadratic, field_loss)
 
 
 @numba.njit(error_model="numpy")
@@ -167,3 +166,27 @@ def _contract(task, overlaps, sums) -> ChannelMoments:
         loss=float(scalars[1]),
         test_error=float(2.0 * scalars[2] / L),
     )
+
+
+def _compiled_block_sums(called: int):
+    """The loop over blocks; called : digest of the files that it calls into, see `kernel_cache`."""
+
+    @numba.njit(parallel=True, cache=True, error_model="numpy")
+    def block_sums(nodes, weights, block, model, precision, C, A, omega, student, orders):
+        # Weighted sums over each block of nodes (blocks, columns): g, g gᵀ, g ξᵀ, g ηᵀ, envelope, loss, loss at w.
+        _, _, t, means = model
+        (L, c), r = means.shape, t.shape[1]
+        D = L * c
+        blocks = -(-nodes.shape[1] // block)
+        sums = np.zeros((blocks, D + 2 * D * D + D * L * r + 3))
+        if called < 0:  # never: the mention is what makes it part of the key
+            return sums
+        for part in numba.prange(blocks):
+            here = slice(part * block, min(nodes.shape[1], (part + 1) * block))
+            _add_block(nodes[:, here], weights[here], model, precision, C, A, omega, student, orders, sums[part])
+        return sums
+
+    return block_sums
+
+
+_block_sums = _compiled_block_sums(source_digest(sample_loss_module, prox_module))

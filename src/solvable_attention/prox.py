@@ -8,6 +8,8 @@ from math import sqrt
 import numba
 import numpy as np
 
+from solvable_attention import sample_loss as sample_loss_module
+from solvable_attention.kernel_cache import source_digest
 from solvable_attention.numba_threads import follow_omp_num_threads
 from solvable_attention.sample_loss import sample_derivatives, sample_loss, student_of, workspace
 from solvable_attention.task import TeacherStudent
@@ -42,16 +44,6 @@ def token_orders(L: int) -> np.ndarray:
         order[[i, j]] = j, i
         orders.append(order)
     return np.array(orders)
-
-
-@numba.njit(parallel=True, cache=True, error_model="numpy")
-def _prox_batch(w, precision, target, C, student, orders):
-    n, L, c = w.shape
-    z, energies = np.empty((n, L, c)), np.empty(n)
-    for i in numba.prange(n):
-        work, newton = workspace(student), newton_arrays(L, c)
-        energies[i] = lowest_minimum(z[i], w[i], precision, target[i], C, student, orders, work, newton)
-    return z, energies
 
 
 @numba.njit(error_model="numpy")
@@ -191,3 +183,23 @@ def _solve(factor, gradient, direction):
         for k in range(i + 1, size):
             value -= factor[k, i] * direction[k]
         direction[i] = value / factor[i, i]
+
+
+def _compiled_prox_batch(called: int):
+    """The loop over samples; called : digest of the file that it calls into, see `kernel_cache`."""
+
+    @numba.njit(parallel=True, cache=True, error_model="numpy")
+    def prox_batch(w, precision, target, C, student, orders):
+        n, L, c = w.shape
+        z, energies = np.empty((n, L, c)), np.empty(n)
+        if called < 0:  # never: the mention is what makes it part of the key
+            return z, energies
+        for i in numba.prange(n):
+            work, newton = workspace(student), newton_arrays(L, c)
+            energies[i] = lowest_minimum(z[i], w[i], precision, target[i], C, student, orders, work, newton)
+        return z, energies
+
+    return prox_batch
+
+
+_prox_batch = _compiled_prox_batch(source_digest(sample_loss_module))
