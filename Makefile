@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # The stamp carries the content of the pins, so that a changed pin rebuilds the environment and a touched file does not.
 STAMP := $(VENV)/.complete-$(shell cat envs/requirements.txt pyproject.toml | cksum | cut -d ' ' -f 1)
 
-.PHONY: figures counting test smoke benchmark calibration lint environment clean
+.PHONY: figures counting extensions test smoke benchmark calibration lint environment clean
 
 figures: $(STAMP)
 	$(BIN)/snakemake -j $(JOBS)
@@ -15,11 +15,14 @@ figures: $(STAMP)
 counting: $(STAMP)
 	$(BIN)/snakemake -j $(JOBS) counting
 
+extensions: $(STAMP)
+	$(BIN)/snakemake -j $(JOBS) extensions
+
 test: $(STAMP)
 	$(BIN)/python -m pytest
 
 smoke: $(STAMP)
-	$(BIN)/snakemake -j $(JOBS) all counting --configfile workflow/config/smoke.yaml
+	$(BIN)/snakemake -j $(JOBS) all counting extensions --configfile workflow/config/smoke.yaml
 
 benchmark: $(STAMP)
 	$(BIN)/python benchmarks/theory.py

@@ -16,6 +16,7 @@ include: "workflow/rules/baseline.smk"
 include: "workflow/rules/counting.smk"
 include: "workflow/rules/gather.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/extensions.smk"
 
 
 localrules:
@@ -27,6 +28,7 @@ localrules:
     simulation_map,
     paper_figures,
     counting,
+    extensions,
     gather,
     crossings,
 

@@ -62,6 +62,7 @@ def task_options(command):
         click.option("--L", "L", type=int, default=2, show_default=True, help="Tokens."),
         click.option("--rank", type=int, default=1, show_default=True, help="Columns r of the student."),
         click.option("--teacher-rank", type=int, default=1, show_default=True, help="Columns r⋆ of the teacher."),
+        click.option("--value-rank", type=int, default=0, show_default=True, help="Columns s of trained values."),
         click.option("--tied", type=bool, default=True, show_default=True, help="Queries equal to keys."),
         click.option("--activation", type=click.Choice(ACTIVATIONS), default="softmax", help="Of the scores."),
         click.option("--spectrum", type=Matrix(), help="Pairs of eigenvalue and share of Σ.  [default: Σ = I]"),
@@ -78,6 +79,17 @@ def tasks_from(options: dict) -> tuple[str, list[TeacherStudent]]:
     """Take the task options out of `options`; return the experiment's name and its tasks."""
     experiment = options.pop("experiment")
     grid = itertools.product(*(options.pop(key) for key in ("omega", "sigma", "lam")))
-    names = ("L", "rank", "teacher_rank", "tied", "activation", "spectrum", "A", "covariance", "encodings_gram")
+    names = (
+        "L",
+        "rank",
+        "teacher_rank",
+        "value_rank",
+        "tied",
+        "activation",
+        "spectrum",
+        "A",
+        "covariance",
+        "encodings_gram",
+    )
     rest = {key: options.pop(key) for key in names}
     return experiment, [TeacherStudent(omega, sigma, lam, **rest) for omega, sigma, lam in grid]

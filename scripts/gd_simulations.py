@@ -37,6 +37,7 @@ def main(sizes, alphas, seeds, output, **options):
     data_sets = tqdm(list(itertools.product(sizes, alphas, seeds)), desc="data sets", disable=None)
     frames = [simulate(tasks, d=d, alpha=alpha, seed=seed, **given) for d, alpha, seed in data_sets]
     frame = pd.concat(frames, ignore_index=True).assign(experiment=experiment)
+    frame = frame if "value_overlap" in frame else frame.assign(value_overlap=float("nan"))  # without trained values
     write_table(frame, RUNS, output, started, made_from)
 
 

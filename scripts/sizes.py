@@ -1,7 +1,5 @@
 """Test error and overlaps against d from both starts, with the limit of the theory and a fit of the approach to it."""
 
-from dataclasses import dataclass
-
 import click
 import matplotlib.pyplot as plt
 import numpy as np
@@ -9,8 +7,8 @@ import pandas as pd
 from cli import figure_options, run
 from schemas.fixed_points import FIXED_POINTS
 from schemas.runs import RUNS
-from scipy.optimize import curve_fit
 from selection import lowest_positional, positional_starts
+from size_fit import LEAST_SIZE, Fit, fit_of
 from style import BRANCH_COLOUR, TEXT_WIDTH, save, save_caption, use_style
 from tables import read_table
 from unit_teacher import at_unit_teacher
@@ -23,27 +21,6 @@ NUMBERS = {
 }
 PLAIN = {"test_error": "10³ ε_g", "theta": "θ/σ²", "m": "m/σ²"}
 VANISHING = {"semantic": "m", "positional": "theta"}  # goes to 0 on that branch
-LEAST_SIZE = 50  # smaller d are drawn, but higher orders in 1/d rule there and single runs leave their basin
-
-
-@dataclass(frozen=True)
-class Fit:
-    """limit + slope/d^power; chi_square of `freedom` degrees.
-
-    Errors are those of the points, enlarged by √(chi_square/freedom) where that exceeds 1.
-    """
-
-    limit: float
-    limit_error: float
-    slope: float
-    slope_error: float
-    power: float
-    power_error: float
-    chi_square: float
-    freedom: int
-
-    def __call__(self, d):
-        return self.limit + self.slope * d**-self.power
 
 
 @click.command(help=__doc__)
@@ -106,23 +83,6 @@ def by_size(runs: pd.DataFrame, number: str) -> pd.DataFrame:
     """Value and standard error at each d: the intercept, at ‖Q⋆‖²/d = 1, of the regression over data sets on it."""
     rows = {d: at_unit_teacher(group[number], group.teacher_variance) for d, group in runs.groupby("d")}
     return pd.DataFrame.from_dict(rows, orient="index", columns=["value", "error"])
-
-
-def fit_of(summary: pd.DataFrame, vanishing: bool) -> Fit | None:
-    """Weighted fit of v + c/d, or of c d^-p to a number that vanishes, for d ≥ LEAST_SIZE; None for too few d."""
-    used = summary[(summary.index >= LEAST_SIZE) & (summary.error > 0)]
-    if len(used) < 3:
-        return None
-    d, value, error = used.index.to_numpy(float), used["value"].to_numpy(), used["error"].to_numpy()
-    model = (lambda d, c, p: c * d**-p) if vanishing else (lambda d, c, v: v + c / d)
-    start = (value[0] * d[0] ** 0.5, 0.5) if vanishing else (0.0, value[-1])
-    best, covariance = curve_fit(model, d, value, start, error, absolute_sigma=True)
-    chi_square, freedom = float(np.sum(((value - model(d, *best)) / error) ** 2)), len(used) - 2
-    spread = np.sqrt(np.diag(covariance) * max(1.0, chi_square / freedom))
-    (limit, limit_error), (power, power_error) = ((0.0, 0.0), (best[1], spread[1]))
-    if not vanishing:
-        (limit, limit_error), (power, power_error) = (best[1], spread[1]), (1.0, 0.0)
-    return Fit(limit, limit_error, best[0], spread[0], power, power_error, chi_square, freedom)
 
 
 def caption_of(table, kinds: dict, theory: pd.DataFrame, fits: dict, restarts: int) -> str:

@@ -17,6 +17,10 @@ from tables import complete_file
 # Colours that stay apart in grey; the same quantity has the same colour in every figure.
 POSITIONAL, SEMANTIC, BASELINE, NEUTRAL = "#1b6ca8", "#d1495b", "#6c757d", "#222222"
 BRANCH_COLOUR = {"semantic": SEMANTIC, "positional": POSITIONAL}
+# The further branches, where a figure has them; markers tell all four apart in grey.
+MIXED = "#e3a72f"
+FOUR_COLOURS = {**BRANCH_COLOUR, "mixed": MIXED, "uninformative": NEUTRAL}
+FOUR_MARKERS = {"semantic": "o", "positional": "s", "mixed": "D", "uninformative": "^"}
 TEXT_WIDTH = 7.0  # inches, the width of a printed page
 
 
@@ -47,7 +51,9 @@ def use_style() -> None:
 # Black in one pattern each, on a white rim: legible on every colour and in grey.
 TRANSITION_STYLES = {
     "alpha_c": ("-", r"$\alpha_c$"),
+    "alpha_m": ((0, (5, 1, 1, 1)), r"$\alpha_m$"),
     "alpha_l": ((0, (4, 1.5)), r"$\alpha_l$"),
+    "alpha_lm": ((0, (4, 1.5)), r"$\alpha_l$ of mixed"),
     "semantic_onset": ((0, (1, 1)), r"$\theta$ leaves 0"),
     "semantic_stable": ((0, (6, 1.5, 1, 1.5)), "semantic stable above"),
     "positional_onset": ((0, (1, 2.5)), "m leaves 0"),

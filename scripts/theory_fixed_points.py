@@ -10,6 +10,7 @@ from schemas.fixed_points import FIXED_POINTS, MOST_EIGENVALUES
 from tables import write_table
 
 from solvable_attention.coordinates import BRANCHES
+from solvable_attention.finite_d import encoding_term
 from solvable_attention.fixed_points import branch
 from solvable_attention.solution import FixedPoint
 
@@ -28,13 +29,14 @@ def main(name, alpha, output, **options):
 
 def row(experiment: str, point: FixedPoint) -> dict:
     """One row of a table of fixed points."""
-    names = ("alpha", "branch", "q", "m", "V", "theta", "train_loss", "test_error", "residual", "quadrature_error")
+    names = ("alpha", "branch", "q", "m", "V", "theta", "value_overlap", "train_loss", "test_error", "residual")
     eigenvalues = np.full(MOST_EIGENVALUES, np.nan, dtype=complex)
     eigenvalues[: point.eigenvalues.size] = point.eigenvalues[:MOST_EIGENVALUES]
     return {
         "experiment": experiment,
         **{key: getattr(point.task, key) for key in ("omega", "sigma", "lam")},
-        **{key: getattr(point, key) for key in (*names, "converged", "merged", "two_well_weight")},
+        **{key: getattr(point, key) for key in (*names, "quadrature_error", "converged", "merged", "two_well_weight")},
+        "encoding_term": encoding_term(point.task, point.overlaps) if point.converged else np.nan,
         "train_loss_error": point.errors["train_loss"],
         "test_error_error": point.errors["test_error"],
         "growth_m": point.growth_m,

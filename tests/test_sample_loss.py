@@ -5,13 +5,14 @@ import pytest
 
 from solvable_attention.attention import attention_loss, student_attention
 from solvable_attention.sample_loss import Student, sample_derivatives, sample_loss, workspace
+from solvable_attention.task import ACTIVATIONS
 
 CASES = [
-    Student(tokens, rank, outputs, tied, linear)
+    Student(tokens, rank, outputs, tied, activation)
     for tokens, rank in ((2, 1), (3, 2))
     for outputs in (0, 2)
     for tied in (True, False)
-    for linear in (False, True)
+    for activation in range(len(ACTIVATIONS))
 ]
 
 
@@ -29,7 +30,9 @@ def test_loss_is_the_definition(student):
     z, target, C = draw(student)
     keys = 0 if student.tied else student.rank
     scores = z[:, : student.rank] @ z[:, keys : keys + student.rank].T
-    S = scores if student.linear else np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    softmax = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    linearised = (1 + scores - scores.mean(axis=1, keepdims=True)) / student.tokens
+    S = {"softmax": softmax, "linear": scores, "linearised": linearised}[ACTIVATIONS[student.activation]]
     if student.outputs:
         expected = 0.5 * np.sum((S @ z[:, -student.outputs :] - target) ** 2)
     else:
@@ -61,7 +64,14 @@ def test_derivatives_are_those_of_the_loss(student):
 
 
 def test_attention_of_the_loss_is_that_of_the_simulations():
-    student = Student(3, 2, 0, False, False)
+    student = Student(3, 2, 0, False, 0)
     z, target, C = draw(student)
     difference = student_attention(z[None], tied=False) - target
     assert sample_loss(z, target, C, student, workspace(student)) == pytest.approx(attention_loss(difference, C)[0])
+
+
+def test_linearised_attention_is_the_softmax_of_small_scores():
+    z = 1e-3 * np.random.default_rng(0).normal(size=(5, 3, 2))
+    ours, softmax = (student_attention(z, True, activation) for activation in ("linearised", "softmax"))
+    np.testing.assert_allclose(ours, softmax, atol=1e-10)
+    assert np.abs(softmax - 1 / 3).max() > 1e-7

@@ -8,7 +8,7 @@ import pytest
 from basins import BASINS, central_values, count_basins
 from positional_minima import chances
 from selection import LEAST_MULTIPLE, basin, lowest_positional, on_positional_side
-from sizes import fit_of
+from size_fit import fit_of
 from sweep_points import sweep_of
 from unit_teacher import common_slope_at_unit_teacher
 

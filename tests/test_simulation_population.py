@@ -20,6 +20,7 @@ TASKS = {
     "other encodings": replace(PAPER, encodings_gram=((2.0, 0.3), (0.3, 0.5)), A=((0.9, 0.1), (0.5, 0.5))),
     "correlated": replace(PAPER, covariance=((0.3, 0.1), (0.1, 0.2))),
     "linear": replace(PAPER, activation="linear"),
+    "linearised": replace(PAPER, activation="linearised"),
     "anisotropic": replace(PAPER, spectrum=((3.0, 0.2), (0.5, 0.8))),
     "anisotropic rank 2": replace(PAPER, rank=2, spectrum=((3.0, 0.2), (0.5, 0.8))),
     "values": replace(PAPER, value_rank=1),

@@ -24,6 +24,7 @@ TASKS = {
     "L=3": TeacherStudent(omega=0.2, L=3, A=A3, lam=0.03),
     "linear": replace(PAPER, activation="linear"),
     "linear untied": replace(PAPER, activation="linear", tied=False),
+    "linearised": replace(PAPER, activation="linearised"),
     "anisotropic": replace(PAPER, spectrum=((3.0, 0.2), (0.5, 0.8))),
     "values": replace(PAPER, value_rank=1),
     "values, general": replace(PAPER, value_rank=2, tied=False, rank=2, spectrum=((3.0, 0.2), (0.5, 0.8))),
@@ -41,7 +42,11 @@ def stated_risk(task, data, Q):
     z = u @ Q[: task.attention_columns].T / D**0.5
     z_queries, z_keys = (z, z) if task.tied else (z[..., : task.rank], z[..., task.rank :])
     scores = z_queries @ z_keys.mT
-    S = scores if task.activation == "linear" else torch.softmax(scores, dim=-1)
+    S = {
+        "softmax": torch.softmax(scores, dim=-1),
+        "linear": scores,
+        "linearised": (1 + scores - scores.mean(dim=-1, keepdim=True)) / task.L,
+    }[task.activation]
     ridge = task.lam / 2 * (Q**2).sum()
     if task.value_rank:
         values = x @ torch.tensor(data.teacher_weights[:, task.teacher_rank :]) / D**0.5
@@ -92,8 +97,9 @@ def test_fused_path_equals_general_path():
     risk = EmpiricalRisk(data, tasks)
     general = risk.select(np.arange(3))
     general._loss = GeneralLoss(
-        data, np.array([t.omega for t in tasks]), np.array([t.A for t in tasks]), tied=True, linear=False, device="cpu"
-    )
+        data, np.array([t.omega for t in tasks]), np.array([t.A for t in tasks]),
+        tied=True, activation="softmax", device="cpu",
+    )  # fmt: skip
     Q = weights(PAPER)
     for fast, slow in zip(risk(Q), general(Q), strict=True):
         torch.testing.assert_close(fast, slow, rtol=1e-5, atol=1e-5)

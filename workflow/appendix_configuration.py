@@ -64,7 +64,7 @@ NEEDS = {
     ("rank2", "lines"): Needs(("transitions",), kinds=frozenset({"alpha_l"}), single=("sigma", "lam")),
     ("landscape", "landscape"): Needs(("landscape",), single=("omega", "sigma", "lam")),
 }
-_LAW = ("A", "L", "covariance", "encodings_gram", "tied", "teacher_rank", "activation", "spectrum")
+_LAW = ("A", "L", "covariance", "encodings_gram", "tied", "teacher_rank", "value_rank", "activation", "spectrum")
 # Where a figure draws several experiments in one panel, they are of one task, and their data of one σ.
 ALIKE = {
     "sweeps": (*_LAW, "rank"),

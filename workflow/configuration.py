@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 from appendix_configuration import appendix_refusals
+from extension_configuration import extension_refusals
 from figure2_configuration import NOT_OF_THE_TASK, figure2_refusals
 from figure3_configuration import figure3_refusals
 from grids import grid, task_grid, values
@@ -18,10 +19,13 @@ from solvable_attention.spectrum import power_law, two_level
 from solvable_attention.task import TeacherStudent
 
 SCHEMA_FILE = Path(__file__).parent / "schemas" / "config.schema.yaml"
-TASK_KEYS = ("L", "rank", "teacher_rank", "tied", "activation", "spectrum", "A", "covariance", "encodings_gram")
+TASK_KEYS = (
+    *("L", "rank", "teacher_rank", "value_rank", "tied", "activation", "spectrum"),
+    *("A", "covariance", "encodings_gram"),
+)
 WHOLE_NUMBERS = (
     *("seed", "seeds", "seeds_per_job", "alphas_per_job", "sizes_per_job", "omegas_per_job", "points", "d", "L"),
-    *("rank", "teacher_rank", "levels"),
+    *("rank", "teacher_rank", "value_rank", "levels"),
     *("restarts", "max_iterations", "random_starts", "bootstrap"),
     *("letters", "length", "sequences", "width", "hidden", "runs", "batch", "epochs"),
 )
@@ -45,14 +49,16 @@ def check(config: dict) -> None:
     error = best_match(Draft202012Validator(schema).iter_errors(config), key=_depth_first)
     if error is not None:
         raise ConfigError(f"config: {_describe(error)}")
-    for name, experiment in config["experiments"].items():
-        _check_experiment(f"experiments.{name}", experiment)
+    for section in ("experiments", "extensions"):
+        for name, experiment in config[section].items():
+            _check_experiment(f"{section}.{name}", experiment)
     _check_counting(config["counting"])
     experiments = config["experiments"]
     for where, value, allowed in chain(
         figure2_refusals(config["figure2"], experiments),
         figure3_refusals(config["figure3"], experiments),
         appendix_refusals(config["appendix"], experiments),
+        extension_refusals(config["extension_figures"], config["extensions"], experiments),
     ):
         raise ConfigError(f"config: {where}: is {value}, allowed is {allowed}")
 

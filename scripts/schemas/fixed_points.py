@@ -15,7 +15,10 @@ def fixed_point_columns() -> dict:
         "alpha": number(0),
         **tasks,
         "branch": one_of(["semantic", "positional", "uninformative", "mixed"]),
-        **{name: number(nullable=True) for name in ("q", "m", "V", "theta", "train_loss", "test_error")},
+        **{name: number(nullable=True) for name in ("q", "m", "V", "theta", "value_overlap")},
+        **{name: number(nullable=True) for name in ("train_loss", "test_error")},
+        # E‖S(w) p‖², see `finite_d`: the encodings in the values add α/(2d) of it to ε_t of runs, 1/(Ld) to ε_g.
+        "encoding_term": number(0, nullable=True),
         **{name: number(0, nullable=True) for name in ("residual", "quadrature_error")},
         "converged": pa.Column(bool),
         "merged": pa.Column(bool),

@@ -16,7 +16,7 @@ RUNS = Table(
         "restart": count(),
         "optimizer": one_of(["lbfgs", "gd", "adam"]),
         "seed": count(),
-        **{name: number(0, nullable=True) for name in ("train_loss", "test_error", "m", "theta", "q")},
+        **{name: number(0, nullable=True) for name in ("train_loss", "test_error", "m", "theta", "q", "value_overlap")},
         "teacher_variance": number(0),
         "grad_norm": number(0, nullable=True),
         "iterations": count(),

@@ -15,8 +15,13 @@ def scores(z: np.ndarray, tied: bool) -> np.ndarray:
 
 
 def student_attention(z: np.ndarray, tied: bool, activation: str = "softmax") -> np.ndarray:
-    """S[z] (N, L, L): row-wise softmax of the scores, or the scores themselves for activation "linear"."""
-    return scores(z, tied) if activation == "linear" else softmax(scores(z, tied), axis=-1)
+    """S[z] (N, L, L): row-wise softmax of the scores, or another activation, see `TeacherStudent`."""
+    M = scores(z, tied)
+    if activation == "linear":
+        return M
+    if activation == "linearised":
+        return (1 + M - M.mean(axis=-1, keepdims=True)) / M.shape[-1]
+    return softmax(M, axis=-1)
 
 
 def teacher_attention(task: TeacherStudent, h: np.ndarray) -> np.ndarray:

@@ -37,8 +37,8 @@ class Freedom:
     same holds for the columns of trained values, which see V⋆ on every branch and no encoding; `values` are the
     entries of t that are theirs.
     For r ≥ 2 the encodings are seen by one column when they span one direction: by the first on the positional branch,
-    on the mixed one by the last, which is free of the teacher when r > r⋆. When they span more the columns stay
-    coupled wherever mu moves.
+    on the mixed one by the last, which then does not see the teacher: every column holds one mechanism. When they span
+    more the columns stay coupled wherever mu moves.
     """
 
     pairs: np.ndarray
@@ -77,7 +77,9 @@ def freedom(task: TeacherStudent, branch: str, encoding_rank: int) -> Freedom:
     mu = np.tile(attends & has_m(branch), (encoding_rank, 1))
     if task.rank > 1 and has_m(branch):
         if encoding_rank == 1:
-            mu[:, label != (0 if branch == "positional" else task.rank - 1)] = False
+            by_place = label == (0 if branch == "positional" else task.rank - 1)
+            mu[:, ~by_place] = False
+            t[by_place] = False
         else:
             pairs |= np.outer(attends, attends)
     return Freedom(pairs, t, same & value, mu)

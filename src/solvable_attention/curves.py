@@ -10,7 +10,7 @@ import numpy as np
 from solvable_attention.branch_problem import BranchProblem
 from solvable_attention.fixed_points import fixed_point
 from solvable_attention.solution import FixedPoint
-from solvable_attention.state_evolution import Quadrature, default_quadrature
+from solvable_attention.state_evolution import Quadrature, search_quadrature
 from solvable_attention.task import TeacherStudent
 
 # A start farther away than this in log α is no help.
@@ -26,7 +26,7 @@ class BranchCurves:
     def __init__(
         self,
         task: TeacherStudent,
-        quadrature: Callable[[TeacherStudent, str], Quadrature] = default_quadrature,
+        quadrature: Callable[[TeacherStudent, str], Quadrature] = search_quadrature,
         coarser: BranchCurves | None = None,
     ):
         self.task, self._quadrature, self._coarser = task, quadrature, coarser

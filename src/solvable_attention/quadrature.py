@@ -87,6 +87,21 @@ def sobol(dimension: int, log2_points: int, seed: int) -> GaussianRule:
     return GaussianRule(nodes, np.full(nodes.shape[1], 1.0 / nodes.shape[1]))
 
 
+@lru_cache(maxsize=32)
+def symmetric_sobol(dimension: int, log2_points: int, seed: int, flips: tuple[tuple[int, ...], ...]) -> GaussianRule:
+    """2^log2_points points that stay the same set when the sign of all variables of one group in `flips` turns.
+
+    What is odd under such a flip averages to exactly 0, where plain points leave their noise. The points are those of
+    `sobol`, fewer by a factor of two for each flip, and their images.
+    """
+    nodes = sobol(dimension, log2_points - len(flips), seed).nodes
+    for group in flips:
+        signs = np.ones((dimension, 1))
+        signs[list(group)] = -1.0
+        nodes = np.concatenate([nodes, signs * nodes], axis=1)
+    return GaussianRule(nodes, np.full(nodes.shape[1], 1.0 / nodes.shape[1]))
+
+
 def smooth_rule(dimension: int, order: int, log2_points: int) -> GaussianRule:
     """For smooth integrands: a tensor rule of `order` nodes up to four dimensions, above it 2^log2_points Sobol points.
 

@@ -1,7 +1,8 @@
 """The loss of one sample in its local fields, with two derivatives, compiled, for every student.
 
 Fields z (L, c) hold, token by token, the columns of queries, of keys when untied, and of values where those are
-trained. With the scores M_ij = q_i·k_j and S = softmax(M) by rows, or S = M for linear attention,
+trained. With the scores M_ij = q_i·k_j and S = softmax(M) by rows, S = M for linear attention, or S = 1/L + (M − M̄)/L,
+M̄ the mean of each row, for the softmax linearised at M = 0,
 
     identity values  ℓ = ½ tr[(S − T) C (S − T)ᵀ],      E = (S − T) C,        G = C,
     trained values   ℓ = ½ ‖S u − Y‖²_F,                E = (S u − Y) uᵀ,     G = u uᵀ,
@@ -17,17 +18,20 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from solvable_attention.task import TeacherStudent
+from solvable_attention.task import ACTIVATIONS, TeacherStudent
+
+# Places in ACTIVATIONS.
+_SOFTMAX, _LINEAR, _LINEARISED = (ACTIVATIONS.index(name) for name in ("softmax", "linear", "linearised"))
 
 
 class Student(NamedTuple):
-    """Tokens L, columns r of the queries, columns s of trained values (0: identity), tying, and activation."""
+    """Tokens L, columns r of queries and s of trained values (0: identity), tying, and its place in ACTIVATIONS."""
 
     tokens: int
     rank: int
     outputs: int
     tied: bool
-    linear: bool
+    activation: int
 
 
 class Workspace(NamedTuple):
@@ -44,7 +48,7 @@ class Workspace(NamedTuple):
 
 def student_of(task: TeacherStudent) -> Student:
     """What the compiled loops need to know of the student."""
-    return Student(task.L, task.rank, task.value_rank, task.tied, task.activation == "linear")
+    return Student(task.L, task.rank, task.value_rank, task.tied, ACTIVATIONS.index(task.activation))
 
 
 @numba.njit(error_model="numpy")
@@ -59,7 +63,7 @@ def workspace(student):
 
 
 @numba.njit(error_model="numpy")
-def attention(z, L, rank, keys, linear, S):
+def attention(z, L, rank, keys, activation, S):
     """S (L, L) of the fields z, whose keys begin at column `keys`."""
     for i in range(L):
         largest = -np.inf
@@ -69,7 +73,12 @@ def attention(z, L, rank, keys, linear, S):
                 score += z[i, a] * z[j, keys + a]
             S[i, j] = score
             largest = max(largest, score)
-        if linear:
+        if activation == _LINEAR:
+            continue
+        if activation == _LINEARISED:
+            mean = S[i].sum() / L
+            for j in range(L):
+                S[i, j] = (1.0 + S[i, j] - mean) / L
             continue
         total = 0.0
         for j in range(L):
@@ -85,7 +94,7 @@ def sample_loss(z, target, C, student, work):
     L, s = student.tokens, student.outputs
     first = z.shape[1] - s  # column where the values begin
     S, E, residual, output, G = work.S, work.E, work.residual, work.output, work.G
-    attention(z, L, student.rank, 0 if student.tied else student.rank, student.linear, S)
+    attention(z, L, student.rank, 0 if student.tied else student.rank, student.activation, S)
     loss = 0.0
     for i in range(L):
         if s == 0:
@@ -123,39 +132,44 @@ def sample_derivatives(z, student, whole, work, gradient, hessian):
     first = c - student.outputs
     gradient[:] = 0.0
     hessian[:] = 0.0
-    _score_gradient(student.linear, L, work)
+    _score_gradient(student.activation, L, work)
     for i in range(L):
-        _score_curvature(i, student.linear, L, whole, work)
+        _score_curvature(i, student.activation, L, whole, work)
         _scores_to_fields(i, z, student, whole, work, gradient, hessian)
         for b in range(student.outputs):
             _values(i, first + b, b, z, student, whole, work, gradient, hessian)
 
 
 @numba.njit(error_model="numpy")
-def _score_gradient(linear, L, work):
+def _score_gradient(activation, L, work):
     """W = ∂ℓ/∂M."""
     S, E, W = work.S, work.E, work.W
     for i in range(L):
         mean = 0.0
         for j in range(L):
-            mean += S[i, j] * E[i, j]
+            mean += S[i, j] * E[i, j] if activation == _SOFTMAX else E[i, j] / L
         for j in range(L):
-            W[i, j] = E[i, j] if linear else S[i, j] * (E[i, j] - mean)
+            if activation == _LINEAR:
+                W[i, j] = E[i, j]
+            elif activation == _LINEARISED:
+                W[i, j] = (E[i, j] - mean) / L
+            else:
+                W[i, j] = S[i, j] * (E[i, j] - mean)
 
 
 @numba.njit(error_model="numpy")
-def _score_curvature(i, linear, L, whole, work):
+def _score_curvature(i, activation, L, whole, work):
     """∂W_ij/∂M_ik for one row i, into work.row (L, L); the rows of the attention do not couple."""
     S, G, W, H = work.S, work.G, work.W, work.row
+    if activation != _SOFTMAX:
+        _constant_curvature(activation, L, G, H)
+        return
     quadratic = 0.0
     for j in range(L):
         for k in range(L):
             quadratic += S[i, j] * G[j, k] * S[i, k]
     for j in range(L):
         for k in range(j + 1):
-            if linear:
-                H[j, k] = H[k, j] = G[j, k]
-                continue
             pull = G[j, k] + quadratic
             for m in range(L):
                 pull -= (G[j, m] + G[k, m]) * S[i, m]
@@ -165,6 +179,17 @@ def _score_curvature(i, linear, L, whole, work):
                 if j == k:
                     value += W[i, j]
             H[j, k] = H[k, j] = value
+
+
+@numba.njit(error_model="numpy")
+def _constant_curvature(activation, L, G, H):
+    """∂W_ij/∂M_ik of an attention that is linear in its scores: G, or its centred part over L²."""
+    for j in range(L):
+        for k in range(L):
+            H[j, k] = G[j, k]
+            if activation == _LINEARISED:
+                H[j, k] += G.sum() / L**2 - (G[j].sum() + G[k].sum()) / L
+                H[j, k] /= L**2
 
 
 @numba.njit(error_model="numpy")
@@ -209,8 +234,11 @@ def _values(i, column, b, z, student, whole, work, gradient, hessian):
         for j in range(L):
             # ∂W_ij/∂u_k
             direct = R[i, b] if whole and j == k else 0.0
-            if student.linear:
+            if student.activation == _LINEAR:
                 slope = S[i, k] * z[j, column] + direct
+            elif student.activation == _LINEARISED:
+                centred = z[j, column] - z[:, column].sum() / L
+                slope = (S[i, k] * centred + direct - (R[i, b] / L if whole else 0.0)) / L
             else:
                 slope = S[i, j] * (S[i, k] * (z[j, column] - O[i, b]) + direct)
                 if whole:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from solvable_attention.channel import channel_moments, rule_dimension
 from solvable_attention.coordinates import pinned
 from solvable_attention.overlaps import ChannelMoments, Overlaps, next_overlaps
-from solvable_attention.quadrature import GaussianRule, SplitRule, sobol, split_gauss_hermite
+from solvable_attention.quadrature import GaussianRule, SplitRule, split_gauss_hermite, symmetric_sobol
 from solvable_attention.task import TeacherStudent
 
 Rule = GaussianRule | SplitRule
@@ -28,9 +28,15 @@ def default_quadrature(task: TeacherStudent, branch: str) -> Quadrature:
         half = branch != "mixed"  # with m and θ both at work the half-space symmetry is lost
         coarse, fine, *checks = (split_gauss_hermite(order, half) for order in (10, 20, 14, 16))
     else:
-        dimension = rule_dimension(task)
-        coarse, (fine, *checks) = sobol(dimension, 11, 0), (sobol(dimension, 14, seed) for seed in range(3))
+        coarse, fine, *checks = (_points(task, branch, *rule) for rule in ((11, 0), (14, 0), (14, 1), (14, 2)))
     return Quadrature(coarse, fine, tuple(checks))
+
+
+def search_quadrature(task: TeacherStudent, branch: str) -> Quadrature:
+    """Rules by which a transition is bracketed before it is made sharp: without checks, and on fewer Sobol points."""
+    if task.is_paper_case:
+        return default_quadrature(task, branch)
+    return Quadrature(_points(task, branch, 10, 0), _points(task, branch, 12, 0), ())
 
 
 def sharp_quadrature(task: TeacherStudent, branch: str, refinement: int = 0) -> Quadrature:
@@ -40,9 +46,24 @@ def sharp_quadrature(task: TeacherStudent, branch: str, refinement: int = 0) -> 
         orders = [2 * round(0.5 * order * 1.6**refinement) for order in (40, 20, 28)]
         fine, *checks = (split_gauss_hermite(order, half) for order in orders)
         return Quadrature(split_gauss_hermite(10, half), fine, tuple(checks))
-    dimension, log2_points = rule_dimension(task), 15 + 2 * refinement
-    fine, *checks = (sobol(dimension, log2_points, seed) for seed in range(3))
-    return Quadrature(sobol(dimension, log2_points - 3, 0), fine, tuple(checks))
+    log2_points = 15 + 2 * refinement
+    fine, *checks = (_points(task, branch, log2_points, seed) for seed in range(3))
+    return Quadrature(_points(task, branch, log2_points - 3, 0), fine, tuple(checks))
+
+
+def _points(task: TeacherStudent, branch: str, log2_points: int, seed: int) -> GaussianRule:
+    """Scrambled Sobol points with the symmetries by which the branch merges into the uninformative one.
+
+    A branch ends where its order parameter goes to 0, which plain points would replace by a small number of their own.
+    Where m = 0 everything but that order parameter is even in the fields that attend, (h⋆, w) → −(h⋆, w), and where
+    θ = 0 in h⋆ alone: to turn the sign of the student's noise is enough on the pure branches. On the mixed one, where
+    m may vanish and θ not, or the other way round, that of h⋆ has to turn as well.
+    """
+    tokens, first = range(task.L), task.L * task.teacher_columns
+    noise = tuple(first + token * task.columns + a for token in tokens for a in range(task.attention_columns))
+    teacher = tuple(token * task.teacher_columns + a for token in tokens for a in range(task.teacher_rank))
+    flips = (noise, teacher) if branch == "mixed" else (noise,)
+    return symmetric_sobol(rule_dimension(task), log2_points, seed, flips)
 
 
 def state_evolution_map(

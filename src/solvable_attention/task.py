@@ -2,7 +2,7 @@
 
 Notation of Cui, Behrens, Krzakala & Zdeborová, arXiv:2402.03902. Inputs are L tokens x_ℓ ∈ R^d with
 E x_ℓ x_κᵀ = C_{ℓκ} Σ, tr Σ = d. The target is y = T[x Q⋆/√d] x with T[h] = (1−ω) softmax(h hᵀ) + ω A, the student
-S[(x+p) Q/√d] (x+p) with S[z] = softmax(z zᵀ) (tied) or softmax(z_Q z_Kᵀ) (untied), or the same without the softmax.
+S[(x+p) Q/√d] (x+p) with S[z] = softmax(z zᵀ) (tied) or softmax(z_Q z_Kᵀ) (untied), or the same with another activation.
 With trained values the target is T[x Q⋆/√d] x V⋆/√d and the student S[(x+p) Q/√d] (x+p) U/√d, V⋆ and U ∈ R^{d×s}.
 """
 
@@ -19,7 +19,7 @@ from solvable_attention.spectrum import ISOTROPIC, Spectrum
 Matrix = tuple[tuple[float, ...], ...]
 
 STANDARD_A: Matrix = ((0.6, 0.4), (0.4, 0.6))
-ACTIVATIONS = ("softmax", "linear")
+ACTIVATIONS = ("softmax", "linear", "linearised")
 _TOLERANCE = 1e-9
 
 
@@ -41,7 +41,8 @@ class TeacherStudent:
     value_rank : columns s of the trained values U and of the teacher's V⋆; 0 (the paper's choice) for identity values.
         The loss of a sample is then ‖y − f‖²/2 in place of ‖y − f‖²/(2d), and its test error ‖y − f‖²/L.
     tied : one weight matrix for queries and keys (True, the paper's choice) or two.
-    activation : of the student's scores, "softmax" by rows (the paper's choice) or "linear", which leaves them.
+    activation : of the student's scores M, "softmax" by rows (the paper's choice), "linear", which leaves them, or
+        "linearised", the softmax to first order in the scores, 1/L + (M − mean of each row)/L.
     spectrum : pairs (eigenvalue, share of the directions) of Σ, of mean eigenvalue 1; None for Σ = I. See `spectrum`.
 
     Raises

@@ -3,7 +3,9 @@
 Every kind is the place where a function of α falls through zero as α grows:
 
     alpha_c              ε_t^sem − ε_t^pos: from there on the semantic branch is the global minimum
-    alpha_l              ε_g^sem − ε_lin: from there on it beats the linear positional baseline
+    alpha_m              ε_t^mix − ε_t^pos: from there on the mixed branch, where it exists, is below the positional one
+    alpha_l              ε_g^sem − ε_lin: from there on the semantic branch beats the linear positional baseline
+    alpha_lm             ε_g^mix − ε_lin: from there on the mixed branch does
     semantic_onset       1 − growth of θ at the uninformative point: θ leaves 0
     semantic_stable      growth of m at the semantic point − 1: stable towards m from there on
     positional_onset     1 − growth of m at the uninformative point: m leaves 0 (small α)
@@ -179,46 +181,51 @@ class _Search:
 
 
 class LossDifference:
-    """ε_t^sem − ε_t^pos; undefined where both have merged and their losses differ by rounding alone."""
+    """ε_t of one branch ("semantic" or "mixed") less that of the positional one.
 
-    def __init__(self, curves: BranchCurves):
-        self.curves, self.lost = curves, []
+    Undefined where it is rounding alone: where both have merged, or the mixed branch has merged into a pure one.
+    """
+
+    def __init__(self, curves: BranchCurves, branch: str = "semantic"):
+        self.curves, self.branch, self.lost = curves, branch, []
 
     def value(self, alpha: float) -> float:
-        semantic, positional = self.points(alpha)
-        if not (semantic.converged and positional.converged):
+        ours, positional = self.points(alpha)
+        if not (ours.converged and positional.converged):
             self.lost.append(alpha)
             return np.nan
-        return np.nan if semantic.merged and positional.merged else semantic.train_loss - positional.train_loss
+        merged = ours.merged and (positional.merged or self.branch == "mixed")
+        return np.nan if merged else ours.train_loss - positional.train_loss
 
     def error(self, alpha: float) -> float:
-        semantic, positional = self.points(alpha)
-        # The rules err in the same direction on both branches.
-        shifts = semantic.shifts["train_loss"] - positional.shifts["train_loss"]
+        ours, positional = self.points(alpha)
+        # The rules err in the same direction on both branches where they are the same.
+        shifts = ours.shifts["train_loss"] - positional.shifts["train_loss"]
         # By chance the difference of the shifts may vanish.
-        least = _LEAST_SHARE * max(point.errors["train_loss"] for point in (semantic, positional))
-        residuals = sum(point.residual * point.train_loss for point in (semantic, positional))
+        least = _LEAST_SHARE * max(point.errors["train_loss"] for point in (ours, positional))
+        residuals = sum(point.residual * point.train_loss for point in (ours, positional))
         return max(largest_shift(shifts), least) + residuals
 
     def points(self, alpha):
-        return [self.curves.at(branch, alpha) for branch in ("semantic", "positional")]
+        return [self.curves.at(branch, alpha) for branch in (self.branch, "positional")]
 
 
 class ExcessError:
-    """ε_g^sem − ε_lin."""
+    """ε_g of one branch less ε_lin; undefined where the mixed branch has merged into a pure one."""
 
-    def __init__(self, curves: BranchCurves):
-        self.curves, self.baseline, self.lost = curves, linear_baseline(curves.task).test_error, []
+    def __init__(self, curves: BranchCurves, branch: str = "semantic"):
+        self.curves, self.branch = curves, branch
+        self.baseline, self.lost = linear_baseline(curves.task).test_error, []
 
     def value(self, alpha: float) -> float:
-        point = self.curves.at("semantic", alpha)
+        point = self.curves.at(self.branch, alpha)
         if not point.converged:
             self.lost.append(alpha)
             return np.nan
-        return point.test_error - self.baseline
+        return np.nan if point.merged and self.branch == "mixed" else point.test_error - self.baseline
 
     def error(self, alpha: float) -> float:
-        point = self.curves.at("semantic", alpha)
+        point = self.curves.at(self.branch, alpha)
         return point.errors["test_error"] + point.residual * point.test_error
 
 
@@ -304,7 +311,9 @@ def _innermost(curves, branch, grid, pitchfork):
 # kind: the function, whether its first zero is meant rather than its last, and the branch that ends there.
 KINDS = {
     "alpha_c": (LossDifference, False, None),
+    "alpha_m": (partial(LossDifference, branch="mixed"), False, None),
     "alpha_l": (ExcessError, False, None),
+    "alpha_lm": (partial(ExcessError, branch="mixed"), False, None),
     "semantic_onset": (partial(Growth, branch="uninformative", name="theta", sign=-1.0), True, "semantic"),
     "semantic_stable": (partial(Growth, branch="semantic", name="m", sign=1.0), False, None),
     "positional_onset": (partial(Growth, branch="uninformative", name="m", sign=-1.0), True, "positional"),

@@ -28,7 +28,8 @@ except ConfigError as refusal:
     sys.exit(str(refusal))
 
 RESULTS, FIGURES = config["results"], config["figures"]
-EXPERIMENTS = config["experiments"]
+EXPERIMENTS, EXTENSIONS = config["experiments"], config["extensions"]
+STUDIES = {**EXPERIMENTS, **EXTENSIONS}  # configuration refuses a name in both
 ENVIRONMENT = "../../envs/environment.yaml"
 
 
@@ -59,16 +60,16 @@ def arguments(**options) -> str:
 
 def task_arguments(experiment: str, omegas, sigma, lams) -> str:
     """Options that describe the tasks: all combinations of omegas and lams at one sigma."""
-    options = task_options(EXPERIMENTS[experiment])
+    options = task_options(STUDIES[experiment])
     if "tied" in options:
         options["tied"] = str(options["tied"]).lower()
     matrices = {key: str(value).replace(" ", "") if isinstance(value, list) else value for key, value in options.items()}
     return arguments(experiment=experiment, omega=omegas, sigma=sigma, lam=lams, **matrices)
 
 
-def with_part(kind: str) -> dict:
+def with_part(kind: str, among: dict = EXPERIMENTS) -> dict:
     """Experiments that have a part of this kind (theory, transitions, scan, simulations, baseline or landscape), by name."""
-    return {name: experiment[kind] for name, experiment in EXPERIMENTS.items() if kind in experiment}
+    return {name: experiment[kind] for name, experiment in among.items() if kind in experiment}
 
 
 def share(part: dict, key: str) -> int:
@@ -98,12 +99,12 @@ def size_blocks(part: dict) -> dict[str, list[int]]:
 
 def omega_blocks(experiment: str) -> dict[str, list[float]]:
     """Values of ω that one theory job goes through."""
-    return named_blocks(values(EXPERIMENTS[experiment], "omega"), config["omegas_per_job"])
+    return named_blocks(values(STUDIES[experiment], "omega"), config["omegas_per_job"])
 
 
 def data_task_arguments(wildcards) -> str:
     """Options of all tasks that share a data matrix: every ω and λ at one σ."""
-    experiment = EXPERIMENTS[wildcards.experiment]
+    experiment = STUDIES[wildcards.experiment]
     omegas, lams = values(experiment, "omega"), values(experiment, "lam")
     return task_arguments(wildcards.experiment, omegas, float(wildcards.sigma), lams)
 
@@ -127,10 +128,10 @@ def simulation_memory_mb(d: int, alpha: float, L: int = 2) -> int:
 
 
 wildcard_constraints:
-    experiment=alternatives(EXPERIMENTS),
+    experiment=alternatives(STUDIES),
     branch="semantic|positional|uninformative|mixed",
-    sigma=alternatives(number(s) for e in EXPERIMENTS.values() for s in values(e, "sigma")),
-    lam=alternatives(number(x) for e in EXPERIMENTS.values() for x in values(e, "lam")),
+    sigma=alternatives(number(s) for e in STUDIES.values() for s in values(e, "sigma")),
+    lam=alternatives(number(x) for e in STUDIES.values() for x in values(e, "lam")),
     sizes=r"[0-9e+-]+",
     chunk=r"\d+",
     omegas=r"[0-9.e+-]+",

@@ -13,6 +13,9 @@ GATHERED = {
         ("simulations/landscape", landscape_parts(), None),
         ("baseline/linear", baseline_parts(), baseline_rows()),
         ("counting/curves", CURVES_PARTS, CURVES_ROWS),
+        ("extensions/fixed_points", theory_parts(EXTENSIONS), theory_rows(EXTENSIONS)),
+        ("extensions/transitions", transition_parts(EXTENSIONS), transition_rows(EXTENSIONS)),
+        ("extensions/runs", simulation_parts(EXTENSIONS), simulation_rows(EXTENSIONS)),
     )
     if parts
 }
@@ -64,12 +67,12 @@ rule baseline:
 # The two maps of figure 3 alone, which benchmarks/maps.py times.
 rule theory_map:
     input:
-        theory_parts([config["figure3"]["diagram"]]),
+        theory_parts(pick(EXPERIMENTS, config["figure3"]["diagram"])),
 
 
 rule simulation_map:
     input:
-        simulation_parts([config["figure3"]["diagram"]]),
+        simulation_parts(pick(EXPERIMENTS, config["figure3"]["diagram"])),
 
 
 rule crossings:

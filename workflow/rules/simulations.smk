@@ -7,31 +7,30 @@ SIMULATION_PART = (
 FURTHER_OPTIONS = ("random_std", "max_iterations", "step", "grad_tol", "noisy_mean", "noisy_std")
 
 
-def simulation_parts(names=tuple(EXPERIMENTS)) -> list[str]:
+def simulation_parts(among: dict = EXPERIMENTS) -> list[str]:
     return [
         SIMULATION_PART.format(experiment=name, sigma=number(sigma), sizes=sizes, alphas=alphas, chunk=chunk)
-        for name, part in with_part("simulations").items()
-        if name in names
-        for sigma in values(EXPERIMENTS[name], "sigma")
+        for name, part in with_part("simulations", among).items()
+        for sigma in values(among[name], "sigma")
         for sizes in size_blocks(part)
         for alphas in alpha_blocks(part)
         for chunk in range(len(seed_blocks(part)))
     ]
 
 
-def simulation_rows() -> int:
+def simulation_rows(among: dict = EXPERIMENTS) -> int:
     total = 0
-    for name, part in with_part("simulations").items():
+    for name, part in with_part("simulations", among).items():
         deviations = {"random": len(part.get("random_std", [0])), "noisy_positional": 1}
         runs = sum(deviations[s] * part.get("restarts", 1) if s in deviations else 1 for s in part["starts"])
         points = len(part["d"]) * len(grid(part["alphas"])) * part["seeds"]
-        total += len(task_grid(EXPERIMENTS[name])) * points * runs
+        total += len(task_grid(among[name])) * points * runs
     return total
 
 
 def simulation_arguments(wildcards) -> str:
     """Options of one job; only what its experiment says, so that another's change does not re-run it."""
-    part = EXPERIMENTS[wildcards.experiment]["simulations"]
+    part = STUDIES[wildcards.experiment]["simulations"]
     return " ".join(
         [
             data_task_arguments(wildcards),
@@ -44,7 +43,7 @@ def simulation_arguments(wildcards) -> str:
 
 
 def simulation_job_memory(wildcards) -> int:
-    experiment = EXPERIMENTS[wildcards.experiment]
+    experiment = STUDIES[wildcards.experiment]
     alphas = alpha_blocks(experiment["simulations"])[wildcards.alphas]
     sizes = size_blocks(experiment["simulations"])[wildcards.sizes]
     return simulation_memory_mb(max(sizes), alphas[-1], experiment.get("L", 2))

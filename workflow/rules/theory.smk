@@ -9,47 +9,48 @@ TRANSITIONS_PART = TASKS_PART + "_transitions.parquet"
 SCAN_PART = TASKS_PART + "_scan.parquet"
 
 
-def task_blocks(kind: str) -> list[tuple[str, dict]]:
+def task_blocks(kind: str, among: dict) -> list[tuple[str, dict]]:
     """Names and wildcards of the jobs that an experiment with this part needs for one branch or kind."""
     return [
         (name, {"experiment": name, "sigma": number(sigma), "lam": number(lam), "omegas": block})
-        for name in with_part(kind)
-        for sigma in values(EXPERIMENTS[name], "sigma")
-        for lam in values(EXPERIMENTS[name], "lam")
+        for name in with_part(kind, among)
+        for sigma in values(among[name], "sigma")
+        for lam in values(among[name], "lam")
         for block in omega_blocks(name)
     ]
 
 
-def theory_parts(names=tuple(EXPERIMENTS)) -> list[str]:
-    branches = {name: part["branches"] for name, part in with_part("theory").items() if name in names}
-    blocks_of = [(name, wildcards) for name, wildcards in task_blocks("theory") if name in branches]
-    return [THEORY_PART.format(branch=b, **wildcards) for name, wildcards in blocks_of for b in branches[name]]
+def theory_parts(among: dict = EXPERIMENTS) -> list[str]:
+    return [
+        THEORY_PART.format(branch=branch, **wildcards)
+        for name, wildcards in task_blocks("theory", among)
+        for branch in among[name]["theory"]["branches"]
+    ]
 
 
-def theory_rows() -> int:
+def theory_rows(among: dict = EXPERIMENTS) -> int:
     return sum(
-        len(task_grid(EXPERIMENTS[name])) * len(part["branches"]) * len(grid(part["alphas"]))
-        for name, part in with_part("theory").items()
+        len(task_grid(among[name])) * len(part["branches"]) * len(grid(part["alphas"]))
+        for name, part in with_part("theory", among).items()
     )
 
 
-def transition_parts() -> list[str]:
-    return [TRANSITIONS_PART.format(**wildcards) for _, wildcards in task_blocks("transitions")]
+def transition_parts(among: dict = EXPERIMENTS) -> list[str]:
+    return [TRANSITIONS_PART.format(**wildcards) for _, wildcards in task_blocks("transitions", among)]
 
 
-def transition_rows() -> int:
-    return sum(
-        len(task_grid(EXPERIMENTS[name])) * len(part["kinds"]) for name, part in with_part("transitions").items()
-    )
+def transition_rows(among: dict = EXPERIMENTS) -> int:
+    parts = with_part("transitions", among)
+    return sum(len(task_grid(among[name])) * len(part["kinds"]) for name, part in parts.items())
 
 
 def transition_arguments(wildcards) -> str:
-    part = EXPERIMENTS[wildcards.experiment]["transitions"]
+    part = STUDIES[wildcards.experiment]["transitions"]
     return arguments(kind=part["kinds"], low=float(part["low"]), high=float(part["high"]))
 
 
 def scan_parts() -> list[str]:
-    return [SCAN_PART.format(**wildcards) for _, wildcards in task_blocks("scan")]
+    return [SCAN_PART.format(**wildcards) for _, wildcards in task_blocks("scan", EXPERIMENTS)]
 
 
 def scan_arguments(wildcards) -> str:
@@ -65,7 +66,7 @@ rule theory_branch:
         THEORY_PART,
     params:
         task=theory_task_arguments,
-        alphas=lambda w: arguments(alpha=grid(EXPERIMENTS[w.experiment]["theory"]["alphas"])),
+        alphas=lambda w: arguments(alpha=grid(STUDIES[w.experiment]["theory"]["alphas"])),
     log:
         "logs/" + THEORY_PART.removesuffix(".parquet") + ".log",
     benchmark:

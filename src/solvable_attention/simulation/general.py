@@ -1,4 +1,4 @@
-"""The empirical loss for any number of tokens, any ranks, tied or untied, softmax or linear, on the CPU or a GPU.
+"""The empirical loss for any number of tokens, any ranks, tied or untied, any activation, on the CPU or a GPU.
 
 With u = x + p and S the student's attention a sample's loss is a quadratic in S whose curvature does not
 depend on the run,
@@ -23,10 +23,10 @@ class GeneralLoss:
     """Losses of runs that share the ranks, the tying and the activation; the same interface as `FusedLoss`."""
 
     def __init__(
-        self, data: Dataset, omega: np.ndarray, positional: np.ndarray, *, tied: bool, linear: bool, device: str
+        self, data: Dataset, omega: np.ndarray, positional: np.ndarray, *, tied: bool, activation: str, device: str
     ):
-        """omega (runs,), positional (runs, L, L): each run's ω and A; linear: scores without softmax."""
-        self._tied, self._linear, self._device = tied, linear, device
+        """omega (runs,), positional (runs, L, L): each run's ω and A."""
+        self._tied, self._activation, self._device = tied, activation, device
         projection = data.gram_xu @ np.linalg.pinv(data.gram_uu, hermitian=True)
         self._curvature = self._per_sample(data.gram_uu)
         self._projection = self._per_sample(projection)
@@ -64,13 +64,11 @@ class GeneralLoss:
     def _block(self, fields, block):
         rank = fields.shape[-1] if self._tied else fields.shape[-1] // 2
         queries, keys = fields[..., :rank], fields[..., -rank:]
-        attention = (queries[:, None] * keys[None]).sum(-1)
-        if not self._linear:
-            attention = torch.softmax(attention, dim=1)
+        attention = attention_of((queries[:, None] * keys[None]).sum(-1), self._activation)
         residual = attention - self._target(block)
         pull = _matmul(residual, self._curvature[:, :, block])
         losses = 0.5 * (residual * pull).sum(dim=(0, 1), dtype=torch.float64).sum(0)
-        scores = pull if self._linear else attention * (pull - (attention * pull).sum(1, keepdim=True))
+        scores = pull_on_scores(attention, pull, self._activation)
         to_queries = (scores[..., None] * keys[None]).sum(1)
         to_keys = (scores[..., None] * queries[:, None]).sum(0)
         if self._tied:
@@ -88,6 +86,24 @@ class GeneralLoss:
 
 def _target(data: Dataset, omega: float, positional: np.ndarray) -> np.ndarray:
     return (1 - omega) * data.teacher_attention + omega * positional
+
+
+def attention_of(scores: torch.Tensor, activation: str) -> torch.Tensor:
+    """S of scores M (L, L, …), keys along the second axis; see `TeacherStudent` for the activations."""
+    if activation == "linear":
+        return scores
+    if activation == "linearised":
+        return (1 + scores - scores.mean(1, keepdim=True)) / len(scores)
+    return torch.softmax(scores, dim=1)
+
+
+def pull_on_scores(attention: torch.Tensor, pull: torch.Tensor, activation: str) -> torch.Tensor:
+    """∂ℓ/∂M from ∂ℓ/∂S (`pull`)."""
+    if activation == "linear":
+        return pull
+    if activation == "linearised":
+        return (pull - pull.mean(1, keepdim=True)) / len(pull)
+    return attention * (pull - (attention * pull).sum(1, keepdim=True))
 
 
 def _matmul(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:

@@ -90,8 +90,7 @@ def _loss_of(data, tasks, device) -> FusedLoss | GeneralLoss | ValuesLoss:
     positional = np.array([task.A for task in tasks])
     task = tasks[0]
     if task.value_rank:
-        linear = task.activation == "linear"
-        return ValuesLoss(data, omega, positional, rank=task.rank, linear=linear, device=device)
+        return ValuesLoss(data, omega, positional, rank=task.rank, activation=task.activation, device=device)
     if device == "cpu" and (task.L, task.rank, task.tied, task.activation) == (2, 1, True, "softmax"):
         return FusedLoss(data, omega, positional)
-    return GeneralLoss(data, omega, positional, tied=task.tied, linear=task.activation == "linear", device=device)
+    return GeneralLoss(data, omega, positional, tied=task.tied, activation=task.activation, device=device)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from solvable_attention.encodings import cosine_vectors, encoding_factor
 from solvable_attention.simulation.seeding import START, generator
 from solvable_attention.task import TeacherStudent
 
@@ -24,10 +25,10 @@ def start_weights(
 ) -> np.ndarray:
     """Initial weights (columns, d).
 
-    "positional"        first column (1, …, 1)/√d, of norm 1
+    "positional"        first column g/√d, g the direction that tells the places apart: (1, …, 1) in the paper's case
     "semantic"          the columns of Q⋆, of norm √d
     "random"            every entry std·N(0, 1)
-    "noisy_positional"  first column mean + std·N(0, 1)
+    "noisy_positional"  first column mean·g + std·N(0, 1)
 
     The other two starts ignore mean and std.
 
@@ -42,10 +43,19 @@ def start_weights(
         return std * noise
     weights, values = _OTHER_COLUMNS_STD * noise[: task.rank], teacher_weights.T[task.teacher_rank :]
     if start == "positional":
-        weights[0] = 1 / np.sqrt(d)
+        weights[0] = place_direction(task, d) / np.sqrt(d)
     elif start == "semantic":
         shared = min(task.rank, task.teacher_rank)
         weights[:shared] = teacher_weights.T[:shared]
     else:
-        weights[0] = mean + std * noise[0]
+        weights[0] = mean * place_direction(task, d) + std * noise[0]
     return np.concatenate([weights, values] if task.tied else [weights, weights, values])
+
+
+def place_direction(task: TeacherStudent, d: int) -> np.ndarray:
+    """g (d,) in the span of the encodings with g·p_ℓ/√d nearest to +1, −1, +1, …: 1 everywhere in the paper's case."""
+    B = encoding_factor(task)
+    signs = np.resize([1.0, -1.0], task.L)
+    along = np.linalg.lstsq(B, signs)[0] @ cosine_vectors(B.shape[1], d) * np.sqrt(d)
+    # Equal encodings of the paper's case have to give exactly 1, whatever the rounding of the solver.
+    return along.round(12)

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from solvable_attention.simulation.data import Dataset
+from solvable_attention.simulation.general import attention_of, pull_on_scores
 
 _ENTRIES_PER_BLOCK = {"cpu": 2**18, "cuda": 2**25}
 
@@ -17,10 +18,10 @@ class ValuesLoss:
     """Losses of runs that share the ranks, the tying and the activation; the same interface as `GeneralLoss`."""
 
     def __init__(
-        self, data: Dataset, omega: np.ndarray, positional: np.ndarray, *, rank: int, linear: bool, device: str
+        self, data: Dataset, omega: np.ndarray, positional: np.ndarray, *, rank: int, activation: str, device: str
     ):
         """omega (runs,), positional (runs, L, L): each run's ω and A; rank: columns of the queries."""
-        self._rank, self._linear, self._device = rank, linear, device
+        self._rank, self._activation, self._device = rank, activation, device
         semantic = data.teacher_attention @ data.teacher_values
         self._semantic = self._per_sample(semantic)
         self._values = self._per_sample(data.teacher_values)
@@ -53,13 +54,11 @@ class ValuesLoss:
         s, rank = self._values.shape[-1], self._rank
         attending, values = fields[..., :-s], fields[..., -s:]
         queries, keys = attending[..., :rank], attending[..., -rank:]
-        attention = (queries[:, None] * keys[None]).sum(-1)
-        if not self._linear:
-            attention = torch.softmax(attention, dim=1)
+        attention = attention_of((queries[:, None] * keys[None]).sum(-1), self._activation)
         residual = (attention[..., None] * values[None]).sum(1) - self._target(block)
         losses = 0.5 * (residual**2).sum(dim=(0, 3), dtype=torch.float64).sum(0)
         pull = (residual[:, None] * values[None]).sum(-1)
-        scores = pull if self._linear else attention * (pull - (attention * pull).sum(1, keepdim=True))
+        scores = pull_on_scores(attention, pull, self._activation)
         to_queries = (scores[..., None] * keys[None]).sum(1)
         to_keys = (scores[..., None] * queries[:, None]).sum(0)
         to_values = (attention[..., None] * residual[:, None]).sum(0)
