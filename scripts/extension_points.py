@@ -69,7 +69,7 @@ def extrapolated(points: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """One row for each point of a branch, and each of its numbers, at which there are runs.
 
     Columns: experiment, omega, sigma, lam, alpha, branch, number; theory and theory_error (quadrature); runs (at all
-    d), sizes and, lists over d, values and errors; limit, limit_error, slope and chi_square of the weighted fit v + c/d;
+    d), sizes and, lists over d, values and errors; limit, limit_error, slope and chi_square of the fit v + c/d;
     gap = limit − theory, and within, |gap| ≤ 3 standard errors + theory_error.
     values: the intercept, at ‖Q⋆‖²/d = 1, of the regression over data sets, whose relative slope is common to all d,
     less the term of the encodings in the student's values, α E‖S p‖²/(2d) in ε_t and E‖S p‖²/(Ld) in ε_g.

@@ -89,9 +89,9 @@ def caption_of(runs, lowest, transitions, cases: dict) -> str:
         f"{row.kind} of {row.experiment} at ω = {row.omega:g} ({row.status})" for row in lost.itertuples()
     )
     return f"""**Untied and tied attention.** Transitions in the plane (α, ω), by root search on the branches; dots:
-minimisers (L-BFGS), d = {runs.d.iloc[0]}, the lowest of all starts, mean of {runs.seed.nunique()} data sets that all ω share:
-blue where place moves the local fields more than content (m > θ/σ), red where content does. σ = {runs.sigma.iloc[0]:g},
-λ = {runs.lam.iloc[0]:g}. {int(lowest.open.sum())} of the lowest runs did not converge.
+minimisers (L-BFGS), d = {runs.d.iloc[0]}, the lowest of all starts, mean of {runs.seed.nunique()} data sets that all ω
+share: blue where place moves the local fields more than content (m > θ/σ), red where content does.
+σ = {runs.sigma.iloc[0]:g}, λ = {runs.lam.iloc[0]:g}. {int(lowest.open.sum())} of the lowest runs did not converge.
 
 α_c: the semantic branch becomes the global minimum. Second A, untied: there the positional branch becomes unstable
 towards the teacher ("positional stable below"), and a mixed one, which attends by place and content at once, leaves it

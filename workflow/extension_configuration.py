@@ -22,13 +22,15 @@ def extension_refusals(figures: dict, extensions: dict, experiments: dict) -> It
     """(key, value, what is allowed) of everything that could not be computed or drawn; nothing where all can."""
     for name, extension in extensions.items():
         yield from _parts(name, extension, experiments)
-    groups = {f"branches.{figure}": names for figure, names in figures["branches"].items()}
-    groups |= {kind: figures[kind] for kind in ("correlation", "untied_diagram")}
-    for figure in figures["branches"]:
-        if figure in RESERVED:
-            yield f"extension_figures.branches.{figure}", "a reserved name", f"any but {', '.join(RESERVED)}"
-    for group, names in groups.items():
-        where, kind = f"extension_figures.{group}", group.split(".")[0]
+    groups = [(f"branches[{i}].rows", "branches", part["rows"]) for i, part in enumerate(figures["branches"])]
+    groups += [(kind, kind, figures[kind]) for kind in ("correlation", "untied_diagram")]
+    taken = [*RESERVED]
+    for i, part in enumerate(figures["branches"]):
+        if part["figure"] in taken:
+            yield f"extension_figures.branches[{i}].figure", repr(part["figure"]), f"any but {', '.join(taken)}"
+        taken.append(part["figure"])
+    for group, kind, names in groups:
+        where = f"extension_figures.{group}"
         for name in names:
             if name not in extensions:
                 yield where, repr(name), f"a list of the extensions {', '.join(extensions)}"
@@ -102,6 +104,12 @@ def _alike(where: str, kind: str, names: list[str], extensions: dict) -> Iterato
                 ours, theirs = extensions[name]["simulations"][key], first["simulations"][key]
                 if ours != theirs:
                     yield f"extensions.{name}.simulations.{key}", ours, f"{theirs}, as in {names[0]}, for {where}"
+
+
+def drawn_extensions(figures: dict) -> list[str]:
+    """Names of the extensions that some figure draws, in the order in which figures name them."""
+    rows = [name for part in figures["branches"] for name in part["rows"]]
+    return list(dict.fromkeys([*rows, *figures["correlation"], *figures["untied_diagram"]]))
 
 
 def _kinds(extension: dict) -> set[str]:

@@ -17,6 +17,7 @@ sys.path[:0] = [str(Path(workflow.basedir) / folder) for folder in ("src", "work
 
 from code_files import code_files
 from configuration import ConfigError, check, task_options
+from extension_configuration import drawn_extensions
 from grids import blocks, grid, task_grid, values
 
 from solvable_attention.task import TeacherStudent
@@ -28,7 +29,8 @@ except ConfigError as refusal:
     sys.exit(str(refusal))
 
 RESULTS, FIGURES = config["results"], config["figures"]
-EXPERIMENTS, EXTENSIONS = config["experiments"], config["extensions"]
+EXPERIMENTS = config["experiments"]
+EXTENSIONS = {name: config["extensions"][name] for name in drawn_extensions(config["extension_figures"])}
 STUDIES = {**EXPERIMENTS, **EXTENSIONS}  # configuration refuses a name in both
 ENVIRONMENT = "../../envs/environment.yaml"
 

@@ -12,8 +12,8 @@ def cases(names: list[str]) -> str:
 # Figure: script, the tables that it reads, and its other options.
 EXTENSIONS_DRAWN = {
     **{
-        f"extension_{name}": ("extension_branches", ("fixed_points", "transitions", "runs"), cases(drawn))
-        for name, drawn in EXTENSION_FIGURES["branches"].items()
+        f"extension_{part['figure']}": ("extension_branches", tuple(EXTENSION_TABLES), cases(part["rows"]))
+        for part in EXTENSION_FIGURES["branches"]
     },
     "extension_correlation_line": ("extension_correlation_line", ("transitions",), cases(EXTENSION_FIGURES["correlation"])),
     "extension_untied_diagram": (
@@ -66,7 +66,7 @@ rule extension_agreement:
         page=f"{FIGURES}/scorecard_extensions.md",
     params:
         tables=arguments(**EXTENSION_TABLES),
-        cases=cases(list(dict.fromkeys(name for drawn in EXTENSION_FIGURES["branches"].values() for name in drawn))),
+        cases=cases([name for part in EXTENSION_FIGURES["branches"] for name in part["rows"]]),
     log:
         f"logs/{RESULTS}/extensions/agreement.log",
     benchmark:
