@@ -13,7 +13,7 @@ from solvable_attention.channel import general_moments, rule_dimension
 from solvable_attention.coordinates import freedom, pack, unpack
 from solvable_attention.fixed_points import fixed_point
 from solvable_attention.overlaps import Overlaps, next_overlaps
-from solvable_attention.quadrature import GaussianRule, sobol
+from solvable_attention.quadrature import GaussianRule, sobol, symmetric_sobol
 from solvable_attention.simulation import simulate
 from solvable_attention.spectrum import two_level
 from solvable_attention.state_evolution import Quadrature, state_evolution_map
@@ -21,7 +21,7 @@ from solvable_attention.task import TeacherStudent
 from solvable_attention.transitions import transition
 
 PAPER = TeacherStudent(0.3)
-WIDE = replace(PAPER, rank=2)
+WIDE, UNTIED = replace(PAPER, rank=2), replace(PAPER, tied=False)
 
 
 def quick(task, log2_points=12):
@@ -59,6 +59,46 @@ def test_a_column_of_zeros_changes_nothing():
         np.testing.assert_allclose(getattr(ours, name)[..., :1, :1], getattr(plain, name), rtol=1e-6, atol=1e-10)
     assert ours.moreau == pytest.approx(plain.moreau, rel=1e-6)
     assert ours.test_error == pytest.approx(plain.test_error, rel=1e-6)
+
+
+def test_untied_weights_that_move_together_are_tied():
+    """Queries and keys of equal fields, in w and in what the minimiser may change: K, χ ∝ [[1, 1], [1, 1]]."""
+    one = Overlaps(*(np.array([[x]]) for x in (0.45, 0.6, 0.1, 40.0)))
+    both, tiny = np.ones((2, 2)), 1e-4 * np.eye(2)
+    pair = Overlaps(0.45 * both + tiny, np.full((2, 1), 0.6), np.full((1, 2), 0.1), 40.0 * (both + tiny))
+    wide = sobol(6, 10, 0)
+    # Rows 0, 1: η; the noise of token ℓ in the query is row 2 + 2ℓ. That of the key has no width.
+    narrow = GaussianRule(wide.nodes[[0, 1, 2, 4]], wide.weights)
+    ours, plain = general_moments(UNTIED, pair, wide), general_moments(PAPER, one, narrow)
+    assert ours.moreau == pytest.approx(plain.moreau, rel=5e-4)
+    assert ours.test_error == pytest.approx(plain.test_error, rel=5e-4)
+
+
+@pytest.mark.parametrize("flips", [((2, 3),), ((2, 3), (0, 1))])
+def test_symmetric_points_average_odd_functions_to_zero(flips):
+    rule = symmetric_sobol(4, 8, 0, flips)
+    assert rule.size == 2**8 and rule.weights.sum() == pytest.approx(1)
+    x = rule.nodes
+    for group in flips:
+        odd = np.exp(x[list(set(range(4)) - set(group))].sum(axis=0)) * np.tanh(x[list(group)].sum(axis=0))
+        assert abs(rule.mean(odd)) < 1e-13
+    assert abs(sobol(4, 8, 0).mean(np.tanh(sobol(4, 8, 0).nodes[0] + 0.3))) > 1e-3
+
+
+def test_a_branch_beyond_its_end_merges_exactly():
+    """With plain points the positional branch of tokens of correlation −.6 keeps a small m of their own noise."""
+    task = replace(PAPER, covariance=((0.25, -0.15), (-0.15, 0.25)))
+    point = fixed_point(task, 2.0, "positional")
+    assert point.converged and point.merged and point.m < 1e-6
+
+
+def test_two_columns_before_a_teacher_of_two_divide_the_work():
+    """ω = .3, α = 2: one column by content, one by place, is below both branches of a single mechanism."""
+    task = replace(PAPER, rank=2, teacher_rank=2)
+    losses = {b: fixed_point(task, 2.0, b, quadrature=quick(task, 13)) for b in ("semantic", "positional", "mixed")}
+    mixed = losses.pop("mixed")
+    assert mixed.converged and not mixed.merged and mixed.overlaps.t[1, 1] == 0 and mixed.overlaps.t[0, 0] > 0.3
+    assert all(mixed.train_loss < 0.99 * point.train_loss for point in losses.values())
 
 
 def test_uncorrelated_limit_is_the_paper_case():
@@ -104,6 +144,7 @@ CASES = {
     "anisotropic, by place": (ANISOTROPIC, "positional"),
     # Without the softmax a student of rank one finds neither: at this α its only fixed point has m = θ = 0.
     "linear": (replace(PAPER, activation="linear"), "uninformative"),
+    "linearised": (replace(PAPER, activation="linearised"), "semantic"),
     "untied": (replace(PAPER, tied=False), "semantic"),
     "trained values": (replace(PAPER, value_rank=1, lam=0.05), "positional"),
 }
