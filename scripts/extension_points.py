@@ -17,6 +17,8 @@ TASK = ["experiment", "omega", "sigma", "lam"]
 # What a branch is compared by: the order parameters that it has, after ε_t and ε_g.
 ORDER = {"semantic": ["theta"], "positional": ["m"], "mixed": ["theta", "m"], "uninformative": []}
 SYMBOLS = {"train_loss": "ε_t", "test_error": "ε_g", "theta": "θ", "m": "m", "value_overlap": "σ²‖UᵀΣV⋆‖/d"}
+# Growth of the order parameter that a branch leaves out, above which it is no minimum; 1, and the noise of the growth.
+UNSTABLE = 1.1
 # A run farther from every branch than this share of the branch's own distance from 0 belongs to none.
 REACH = 0.5
 
@@ -43,10 +45,11 @@ def lowest_of_branches(points: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame
 
     A run is on the branch whose (m, θ/σ), how much place and content move the fields, lie nearest to its own, if
     within REACH of the branch's distance from 0, or, for the uninformative one, from a random Q of the same norm.
+    A branch that theory says is unstable holds no minimum, and no run.
     """
-    parts = []
+    parts, stable = [], ~(points[["growth_m", "growth_theta"]] > UNSTABLE).any(axis=1)
     for key, group in runs.groupby([*TASK, "alpha"]):
-        there = points[(points[[*TASK, "alpha"]] == list(key)).all(axis=1) & resolved(points)]
+        there = points[(points[[*TASK, "alpha"]] == list(key)).all(axis=1) & resolved(points) & stable]
         if there.empty:
             continue
         at, ours = fields(there).to_numpy(), fields(group).to_numpy()

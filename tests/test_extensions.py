@@ -22,7 +22,7 @@ def point(branch, m, theta, loss, **other):
         "experiment": "e", "omega": 0.3, "sigma": SIGMA, "lam": 0.01, "alpha": 2.0, "branch": branch, "tokens": 2,
         "m": m, "theta": theta, "train_loss": loss, "test_error": 0.5 * loss, "value_overlap": np.nan,
         "converged": True, "merged": False, "quadrature_error": 1e-3, "encoding_term": TERM,
-        "train_loss_error": 1e-3 * loss, "test_error_error": 1e-3 * loss, **other,
+        "growth_m": np.nan, "growth_theta": np.nan, "train_loss_error": 1e-3 * loss, "test_error_error": 1e-3 * loss, **other,
     }  # fmt: skip
 
 
@@ -52,9 +52,9 @@ def test_a_run_belongs_to_the_nearest_branch_and_the_lowest_counts():
     assert chosen[["branch", "train_loss"]].to_numpy().tolist() == [["semantic", 0.031], ["positional", 0.041]]
 
 
-def test_a_branch_that_merged_has_no_runs():
-    merged = POINTS.assign(merged=True)
-    assert lowest_of_branches(merged, pd.DataFrame([runs(500, 0, 0.02, 0.19, 0.031)])).empty
+@pytest.mark.parametrize("change", [{"merged": True}, {"growth_m": 1.5}, {"converged": False}])
+def test_a_branch_that_is_no_minimum_has_no_runs(change):
+    assert lowest_of_branches(POINTS.assign(**change), pd.DataFrame([runs(500, 0, 0.02, 0.19, 0.031)])).empty
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.02])
