@@ -24,7 +24,7 @@ OVERLAPS = {
     "m": (r"$m$", (0, (3, 1.5)), 0),
     "value_overlap": (r"$U\cdot V_\star/d$", (0, (1, 1)), 2),
 }
-OF_BRANCH = {"semantic": ["theta"], "positional": ["m"], "mixed": ["theta", "m"], "uninformative": []}
+OF_BRANCH = {"semantic": ["theta"], "positional": ["m"], "mixed": ["theta", "m"], "uninformative": ["theta"]}
 
 
 @click.command(help=__doc__)
@@ -50,7 +50,7 @@ def main(fixed_points, transitions, runs, cases, pdf, png, caption):
         row[0].set_title(f"{title(options)}, $\\omega={ours.omega.iloc[0]:g}$", loc="left", fontsize="medium")
     for axis in axes[-1]:
         axis.set_xlabel(r"$\alpha$")
-    figure.legend(handles=legend(points, found, cases), loc="outside upper center", ncols=6, fontsize="x-small")
+    figure.legend(handles=legend(points, found, cases), loc="outside upper center", ncols=5, fontsize="x-small")
     save(figure, pdf, png)
     save_caption(caption, caption_of(points, table, ends, found, cases))
 
@@ -69,7 +69,7 @@ def draw_case(row, points: pd.DataFrame, ends: pd.DataFrame, transitions: pd.Dat
         for axis, number in zip(row[1:], LOSSES, strict=True):
             draw_number(axis, curve, here, branch, number, SCALE, is_lowest, "-")
     row[0].set_ylabel("overlap")
-    row[0].set_ylim(bottom=0)
+    row[0].set_ylim(bottom=0, top=max(row[0].get_ylim()[1], 0.1))
     for axis, (number, label) in zip(row[1:], LOSSES.items(), strict=True):
         axis.set_ylabel(label)
         axis.set_ylim(bottom=0 if number == "train_loss" else None)

@@ -28,7 +28,7 @@ def plain_title(options: dict) -> str:
 
 def title(options: dict) -> str:
     """For a panel, with symbols in mathematics."""
-    text = plain_title(options)
+    text = plain_title(options).replace("-", "−")
     for plain, symbol in (
         ("r⋆ = ", r"$r_\star=$"),
         ("r = ", "$r=$"),

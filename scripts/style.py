@@ -52,6 +52,7 @@ def use_style() -> None:
 TRANSITION_STYLES = {
     "alpha_c": ("-", r"$\alpha_c$"),
     "alpha_m": ((0, (5, 1, 1, 1)), r"$\alpha_m$"),
+    "alpha_s": ((0, (8, 1, 1, 1)), r"$\alpha_s$"),
     "alpha_l": ((0, (4, 1.5)), r"$\alpha_l$"),
     "alpha_lm": ((0, (4, 1.5)), r"$\alpha_l$ of mixed"),
     "semantic_onset": ((0, (1, 1)), r"$\theta$ leaves 0"),

@@ -143,7 +143,7 @@ def test_a_transition_that_does_not_exist_is_a_value(omega, kind, low, high):
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        ({"kind": "alpha_x"}, r"^kind: is 'alpha_x', allowed is one of alpha_c, alpha_m, alpha_l"),
+        ({"kind": "alpha_x"}, r"^kind: is 'alpha_x', allowed is one of alpha_c, alpha_m, alpha_s"),
         ({"kind": "alpha_c", "low": 0.0}, r"^low, high: are 0.0, 3.0, allowed"),
         ({"kind": "alpha_c", "low": 2.0, "high": 1.0}, r"^low, high: are 2.0, 1.0, allowed"),
         ({"kind": "alpha_c", "high": float("inf")}, r"^low, high: are 0.02, inf, allowed"),

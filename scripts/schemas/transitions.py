@@ -3,7 +3,7 @@
 from tables import Table, number, one_of, task_columns
 
 KINDS = (
-    *("alpha_c", "alpha_m", "alpha_l", "alpha_lm", "semantic_onset", "semantic_stable"),
+    *("alpha_c", "alpha_m", "alpha_s", "alpha_l", "alpha_lm", "semantic_onset", "semantic_stable"),
     *("positional_onset", "positional_end", "positional_unstable"),
 )
 TRANSITIONS = Table(

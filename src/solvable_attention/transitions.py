@@ -4,6 +4,7 @@ Every kind is the place where a function of α falls through zero as α grows:
 
     alpha_c              ε_t^sem − ε_t^pos: from there on the semantic branch is the global minimum
     alpha_m              ε_t^mix − ε_t^pos: from there on the mixed branch, where it exists, is below the positional one
+    alpha_s              ε_t^sem − ε_t^mix: from there on the semantic branch is below the mixed one
     alpha_l              ε_g^sem − ε_lin: from there on the semantic branch beats the linear positional baseline
     alpha_lm             ε_g^mix − ε_lin: from there on the mixed branch does
     semantic_onset       1 − growth of θ at the uninformative point: θ leaves 0
@@ -181,33 +182,33 @@ class _Search:
 
 
 class LossDifference:
-    """ε_t of one branch ("semantic" or "mixed") less that of the positional one.
+    """ε_t of one branch less that of another.
 
     Undefined where it is rounding alone: where both have merged, or the mixed branch has merged into a pure one.
     """
 
-    def __init__(self, curves: BranchCurves, branch: str = "semantic"):
-        self.curves, self.branch, self.lost = curves, branch, []
+    def __init__(self, curves: BranchCurves, branch: str = "semantic", other: str = "positional"):
+        self.curves, self.branches, self.lost = curves, (branch, other), []
 
     def value(self, alpha: float) -> float:
-        ours, positional = self.points(alpha)
-        if not (ours.converged and positional.converged):
+        first, second = self.points(alpha)
+        if not (first.converged and second.converged):
             self.lost.append(alpha)
             return np.nan
-        merged = ours.merged and (positional.merged or self.branch == "mixed")
-        return np.nan if merged else ours.train_loss - positional.train_loss
+        merged = (first.merged and second.merged) or any(p.merged and p.branch == "mixed" for p in (first, second))
+        return np.nan if merged else first.train_loss - second.train_loss
 
     def error(self, alpha: float) -> float:
-        ours, positional = self.points(alpha)
+        first, second = self.points(alpha)
         # The rules err in the same direction on both branches where they are the same.
-        shifts = ours.shifts["train_loss"] - positional.shifts["train_loss"]
+        shifts = first.shifts["train_loss"] - second.shifts["train_loss"]
         # By chance the difference of the shifts may vanish.
-        least = _LEAST_SHARE * max(point.errors["train_loss"] for point in (ours, positional))
-        residuals = sum(point.residual * point.train_loss for point in (ours, positional))
+        least = _LEAST_SHARE * max(point.errors["train_loss"] for point in (first, second))
+        residuals = sum(point.residual * point.train_loss for point in (first, second))
         return max(largest_shift(shifts), least) + residuals
 
     def points(self, alpha):
-        return [self.curves.at(branch, alpha) for branch in (self.branch, "positional")]
+        return [self.curves.at(branch, alpha) for branch in self.branches]
 
 
 class ExcessError:
@@ -312,6 +313,7 @@ def _innermost(curves, branch, grid, pitchfork):
 KINDS = {
     "alpha_c": (LossDifference, False, None),
     "alpha_m": (partial(LossDifference, branch="mixed"), False, None),
+    "alpha_s": (partial(LossDifference, other="mixed"), False, None),
     "alpha_l": (ExcessError, False, None),
     "alpha_lm": (partial(ExcessError, branch="mixed"), False, None),
     "semantic_onset": (partial(Growth, branch="uninformative", name="theta", sign=-1.0), True, "semantic"),
