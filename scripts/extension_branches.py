@@ -62,7 +62,7 @@ def draw_case(row, points: pd.DataFrame, ends: pd.DataFrame, transitions: pd.Dat
         curve = curve.sort_values("alpha").set_index("alpha")
         curve = curve.where(resolved(curve))
         is_lowest = np.isclose(curve.train_loss, lowest.reindex(curve.index), rtol=1e-9)
-        here = ends[ends.branch == branch] if len(ends) else ends
+        here = ends[ends.branch == branch]
         for number in [*OF_BRANCH[branch], *(["value_overlap"] if curve.value_overlap.notna().any() else [])]:
             _, dashes, power = OVERLAPS[number]
             draw_number(row[0], curve, here, branch, number, points.sigma.iloc[0] ** -power, is_lowest, dashes)
@@ -88,7 +88,7 @@ def draw_number(axis, curve, ends, branch: str, number: str, scale: float, is_lo
     values = scale * curve[number]
     axis.plot(values.index, values, color=colour, ls=dashes, lw=0.8)
     axis.plot(values.index, values.where(is_lowest), color=colour, ls=dashes, lw=2.0, alpha=0.7)
-    for end in ends[ends.number == number].itertuples() if len(ends) else ():
+    for end in ends[ends.number == number].itertuples():
         style = {"color": colour, "ms": 4.2, "mew": 0.7, "elinewidth": 0.8, "capsize": 1.5, "zorder": 3}
         axis.errorbar(end.alpha, scale * end.limit, scale * end.limit_error, fmt=marker, mec="white", **style)
         pale = {**style, "ms": 3.2, "alpha": 0.6, "zorder": 2, "mfc": "none"}
@@ -121,7 +121,7 @@ def caption_of(points, runs, ends, transitions, cases: dict) -> str:
     lost = points[~points.converged]
     unclear = points[points.converged & ~resolved(points)]
     kinds = "; ".join(told(transitions[transitions.experiment == name], options) for name, options in cases.items())
-    agree = f"{int(ends.within.sum())} of {len(ends)}" if len(ends) else "0 of 0"
+    agree = f"{int(ends.within.sum())} of {len(ends)}"
     titles = "; ".join(plain_title(options) for options in cases.values())
     return f"""**{titles}.** Overlaps, training loss and test error
 against α; σ = {points.sigma.iloc[0]:g}, λ = {points.lam.iloc[0]:g}, ω = {several(points.omega)}. Lines: fixed points of

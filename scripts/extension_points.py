@@ -17,6 +17,12 @@ TASK = ["experiment", "omega", "sigma", "lam"]
 # What a branch is compared by: the order parameters that it has, after ε_t and ε_g.
 ORDER = {"semantic": ["theta"], "positional": ["m"], "mixed": ["theta", "m"], "uninformative": []}
 SYMBOLS = {"train_loss": "ε_t", "test_error": "ε_g", "theta": "θ", "m": "m", "value_overlap": "σ²‖UᵀΣV⋆‖/d"}
+COLUMNS = {
+    **{"experiment": str, "omega": float, "sigma": float, "lam": float, "alpha": float, "branch": str, "number": str},
+    **{"theory": float, "theory_error": float, "runs": int, "sizes": object, "values": object, "errors": object},
+    **dict.fromkeys(["limit", "limit_error", "slope", "chi_square", "gap"], float),
+    "within": bool,
+}
 # Growth of the order parameter that a branch leaves out, above which it is no minimum; 1, and the noise of the growth.
 UNSTABLE = 1.1
 # A run farther from every branch than this share of the branch's own distance from 0 belongs to none.
@@ -106,7 +112,7 @@ def extrapolated(points: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
                     "within": bool(abs(gap) <= 3 * error + theory_error),
                 }
             )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
 
 
 def numbers_of(point: pd.Series) -> list[str]:

@@ -121,7 +121,7 @@ def test_a_spectrum_reaches_the_task_as_its_pairs(config):
         ("experiments.lines.transitions.kinds", ["alpha_c"], ["lines.transitions.kinds", "alpha_l"]),
         ("omegas_per_job", 0, ["omegas_per_job", "is 0", "≥ 1"]),
         ("experiments.lines.transitions.kinds", [], ["lines.transitions.kinds", "at least one kind"]),
-        ("experiments.lines.transitions.kinds", ["alpha_x"], ["transitions.kinds[0]", "alpha_x", "alpha_c, alpha_m, alpha_s"]),
+        ("experiments.lines.transitions.kinds", ["alpha_x"], ["transitions.kinds[0]", "alpha_x", "alpha_c, alpha_m"]),
         ("experiments.slice.transitions.kinds", ["alpha_c"] * 2, ["slice.transitions.kinds", "at least one kind"]),
         ("experiments.lines.transitions.low", 0, ["lines.transitions.low", "is 0", "positive"]),
         ("experiments.lines.transitions.high", 0.02, ["lines.transitions.high", "is 0.02", "> low 0.02"]),

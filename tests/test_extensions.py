@@ -22,7 +22,8 @@ def point(branch, m, theta, loss, **other):
         "experiment": "e", "omega": 0.3, "sigma": SIGMA, "lam": 0.01, "alpha": 2.0, "branch": branch, "tokens": 2,
         "m": m, "theta": theta, "train_loss": loss, "test_error": 0.5 * loss, "value_overlap": np.nan,
         "converged": True, "merged": False, "quadrature_error": 1e-3, "encoding_term": TERM,
-        "growth_m": np.nan, "growth_theta": np.nan, "train_loss_error": 1e-3 * loss, "test_error_error": 1e-3 * loss, **other,
+        "growth_m": np.nan, "growth_theta": np.nan,
+        "train_loss_error": 1e-3 * loss, "test_error_error": 1e-3 * loss, **other,
     }  # fmt: skip
 
 

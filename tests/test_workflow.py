@@ -121,6 +121,23 @@ def test_counting_is_a_target_of_its_own(pipeline):
     assert "Nothing to be done" in again.stdout + again.stderr
 
 
+def test_extensions_are_a_target_of_their_own(pipeline):
+    folder = pipeline.folder / "results/extensions"
+    assert not folder.exists()
+    result = pipeline.run("extensions")
+    assert result.returncode == 0, result.stdout + result.stderr
+    rows = {"fixed_points": 2, "transitions": 1 + 2, "runs": 3 * 2 * 2 + 2 * 2 * 2 * 2}
+    for name, expected in rows.items():
+        assert len(pd.read_parquet(folder / f"{name}.parquet")) == expected, name
+    assert "extension_agreement" not in pipeline.planned() and (folder / "agreement.parquet").is_file()
+    for name in ("correlated", "correlation_line", "untied_diagram"):
+        for suffix in ("pdf", "png", "md"):
+            assert (pipeline.folder / f"paper_figures/extension_{name}.{suffix}").stat().st_size > 0
+    assert "numbers agree" in (pipeline.folder / "paper_figures/scorecard_extensions.md").read_text(encoding="utf-8")
+    again = pipeline.run("extensions", "-n")
+    assert "Nothing to be done" in again.stdout + again.stderr
+
+
 def test_touched_files_re_run_nothing(pipeline):
     for folder in ("scripts", "src"):
         for path in (pipeline.folder / folder).rglob("*.py"):

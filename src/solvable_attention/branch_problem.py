@@ -14,7 +14,6 @@ from solvable_attention.root_finding import broyden
 from solvable_attention.solution import (
     NEAR_THE_END,
     NUMBERS,
-    RESIDUAL_TOLERANCE,
     FixedPoint,
     collapsed,
     natural_residual,
@@ -225,7 +224,7 @@ class BranchProblem:
         return replace(
             point,
             quadrature_error=float(np.max(relative)),
-            converged=bool(point.residual <= RESIDUAL_TOLERANCE and np.isfinite([*relative, *u]).all()),
+            converged=bool(point.residual <= self.quadrature.tolerance and np.isfinite([*relative, *u]).all()),
             evaluations=self.evaluations,
         )
 

@@ -36,7 +36,7 @@ class FixedPoint:
         m and θ to their natural scales √q and √(ρq).
     shifts : what each check rule would change in "q", "m", "V", "theta", "train_loss", "test_error", (checks,) each.
     quadrature_error : the largest of them, relative to the value (m and θ where the branch has them).
-    converged : residual ≤ RESIDUAL_TOLERANCE and every number finite.
+    converged : residual ≤ RESIDUAL_TOLERANCE, or what the rules of the solve allow, and every number finite.
     two_well_weight : share of the draws whose proximal objective has two wells (NaN outside the paper's case).
     loss_slope : dε_t/dα along the branch, the mean Moreau envelope.
     growth_m, growth_theta : largest real part of the eigenvalues of the map's Jacobian in the order parameter that the

@@ -8,18 +8,27 @@ from solvable_attention.channel import channel_moments, rule_dimension
 from solvable_attention.coordinates import pinned
 from solvable_attention.overlaps import ChannelMoments, Overlaps, next_overlaps
 from solvable_attention.quadrature import GaussianRule, SplitRule, split_gauss_hermite, symmetric_sobol
+from solvable_attention.solution import RESIDUAL_TOLERANCE
 from solvable_attention.task import TeacherStudent
+
+# Where only the sign of a difference is sought, and where the residual is part of the error that is quoted.
+_SEARCH_TOLERANCE, _SHARP_TOLERANCE = 5e-3, 1e-4
 
 Rule = GaussianRule | SplitRule
 
 
 @dataclass(frozen=True, eq=False)
 class Quadrature:
-    """Rules of one solve: `coarse` to start and for derivatives, `fine` for the result, `checks` for its error."""
+    """Rules of one solve: `coarse` to start and for derivatives, `fine` for the result, `checks` for its error.
+
+    tolerance : largest residual at which a point counts as converged. On a set of points the map jumps by the weight of
+        a draw whose minimiser changes wells, so that at some α nothing is at rest to 1e-8.
+    """
 
     coarse: Rule
     fine: Rule
     checks: tuple[Rule, ...]
+    tolerance: float = RESIDUAL_TOLERANCE
 
 
 def default_quadrature(task: TeacherStudent, branch: str) -> Quadrature:
@@ -36,7 +45,7 @@ def search_quadrature(task: TeacherStudent, branch: str) -> Quadrature:
     """Rules by which a transition is bracketed before it is made sharp: without checks, and on fewer Sobol points."""
     if task.is_paper_case:
         return default_quadrature(task, branch)
-    return Quadrature(_points(task, branch, 10, 0), _points(task, branch, 12, 0), ())
+    return Quadrature(_points(task, branch, 10, 0), _points(task, branch, 12, 0), (), _SEARCH_TOLERANCE)
 
 
 def sharp_quadrature(task: TeacherStudent, branch: str, refinement: int = 0) -> Quadrature:
@@ -48,7 +57,7 @@ def sharp_quadrature(task: TeacherStudent, branch: str, refinement: int = 0) -> 
         return Quadrature(split_gauss_hermite(10, half), fine, tuple(checks))
     log2_points = 15 + 2 * refinement
     fine, *checks = (_points(task, branch, log2_points, seed) for seed in range(3))
-    return Quadrature(_points(task, branch, log2_points - 3, 0), fine, tuple(checks))
+    return Quadrature(_points(task, branch, log2_points - 3, 0), fine, tuple(checks), _SHARP_TOLERANCE)
 
 
 def _points(task: TeacherStudent, branch: str, log2_points: int, seed: int) -> GaussianRule:
