@@ -64,8 +64,7 @@ sets (of all sizes and α) with a run on some branch, of all.
 
 α_c: the semantic branch falls below the positional one. α_m: the mixed branch (content and place at once) falls below
 the positional one; where it leaves it continuously, at positional_unstable, that is its beginning. α_s: the semantic
-branch falls below the mixed one. α_l, α_lm: the
-semantic, the mixed branch beats the linear positional baseline.
+branch falls below the mixed one. α_l, α_lm: the semantic, the mixed branch beats the linear positional baseline.
 
 ## What does not agree
 

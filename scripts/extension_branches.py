@@ -118,6 +118,7 @@ def legend(points: pd.DataFrame, transitions: pd.DataFrame, cases: dict) -> list
 
 def caption_of(points, runs, ends, transitions, cases: dict) -> str:
     sizes, smallest = sorted(runs.d.unique()), int(runs.d.min())
+    seeds = several(runs.groupby("experiment").seed.nunique().reindex(cases), " and ")
     lost = points[~points.converged]
     unclear = points[points.converged & ~resolved(points)]
     kinds = "; ".join(told(transitions[transitions.experiment == name], options) for name, options in cases.items())
@@ -126,7 +127,7 @@ def caption_of(points, runs, ends, transitions, cases: dict) -> str:
     return f"""**{titles}.** Overlaps, training loss and test error
 against α; σ = {points.sigma.iloc[0]:g}, λ = {points.lam.iloc[0]:g}, ω = {several(points.omega)}. Lines: fixed points of
 the state evolution, thick where the branch has the lowest loss of those solved. Full symbols: minimisers (L-BFGS) at
-d = {", ".join(map(str, sizes))}, {runs.seed.nunique()} data sets at each, extrapolated by v + c/d, with standard
+d = {", ".join(map(str, sizes))}, {seeds} data sets at each, extrapolated by v + c/d, with standard
 errors; hollow: those at d = {smallest}. The value at each d is that at ‖Q⋆‖²/d = 1 of a regression over data sets, less
 the term of the encodings in the values. Of each data set the lowest run on a branch counts; a run is on the branch
 whose (m, θ/σ) is nearest to its own. Overlaps as they move the fields: θ/σ and m, norms over the columns that attend.
@@ -151,8 +152,8 @@ def told(transitions: pd.DataFrame, options: dict) -> str:
     return f"{plain_title(options)}: {', '.join(words) or 'none sought'}"
 
 
-def several(values: pd.Series) -> str:
-    return ", ".join(f"{value:g}" for value in sorted(values.unique()))
+def several(values: pd.Series, word: str = ", ") -> str:
+    return word.join(f"{value:g}" for value in sorted(values.unique()))
 
 
 if __name__ == "__main__":

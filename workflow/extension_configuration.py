@@ -92,7 +92,7 @@ def _drawn(where: str, extension: dict, kind: str, reader: str) -> Iterator[tupl
 
 
 def _alike(where: str, kind: str, names: list[str], extensions: dict) -> Iterator[tuple[str, object, str]]:
-    """The caption gives σ and λ, the sizes and the number of data sets once."""
+    """The caption gives σ, λ and the sizes once."""
     first = extensions[names[0]]
     shared = ("sigma", "lam", *(("omega",) if kind == "correlation" else ()))
     for name in names[1:]:
@@ -100,10 +100,9 @@ def _alike(where: str, kind: str, names: list[str], extensions: dict) -> Iterato
             if values(extensions[name], key) != values(first, key):
                 yield f"extensions.{name}.{key}", extensions[name][key], f"{first[key]}, as in {names[0]}, for {where}"
         if kind != "correlation":
-            for key in ("d", "seeds"):
-                ours, theirs = extensions[name]["simulations"][key], first["simulations"][key]
-                if ours != theirs:
-                    yield f"extensions.{name}.simulations.{key}", ours, f"{theirs}, as in {names[0]}, for {where}"
+            ours, theirs = (part["simulations"]["d"] for part in (extensions[name], first))
+            if ours != theirs:
+                yield f"extensions.{name}.simulations.d", ours, f"{theirs}, as in {names[0]}, for {where}"
 
 
 def drawn_extensions(figures: dict) -> list[str]:
