@@ -10,7 +10,7 @@ def plain_title(options: dict) -> str:
     words = ["untied" if not options.get("tied", True) else ""]
     if (options.get("rank", 1), options.get("teacher_rank", 1)) != (1, 1):
         words.append(f"r = {options.get('rank', 1)}, r⋆ = {options.get('teacher_rank', 1)}")
-    if "covariance" in options:
+    if "covariance" in options and correlation(options) != 0:
         words.append(f"c = {correlation(options):g}")
     if "spectrum" in options:
         largest, smallest = (f([pair[0] for pair in options["spectrum"]]) for f in (max, min))
