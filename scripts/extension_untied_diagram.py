@@ -95,8 +95,8 @@ share: blue where place moves the local fields more than content (m > θ/σ), re
 
 α_c: the semantic branch becomes the global minimum. Second A, untied: there the positional branch becomes unstable
 towards the teacher ("positional stable below"), and a mixed one, which attends by place and content at once, leaves it
-continuously and is the lowest from there on; its α_l is where it beats the linear baseline. Second A, tied: no
-positional branch to compare with (see second_A); dotted, where the semantic one begins.
+continuously and is the lowest from there on. Second A, tied: no positional branch to compare with (see second_A);
+dotted, where the semantic one begins.
 
 Values: {"; ".join(told)}. {f"Not found in the range searched: {missing}." if missing else ""}
 """
