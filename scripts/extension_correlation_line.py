@@ -40,7 +40,9 @@ def caption_of(table: pd.DataFrame, cases: dict) -> str:
     absent = sorted(set(map(correlation, cases.values())) - set(table[table.kind == "alpha_c"].c))
     found = table[table.status == "found"].sort_values(["kind", "c"])
     told = "; ".join(f"{row.kind}({row.c:g}) = {row.alpha:.4g} ± {row.error:.1g}" for row in found.itertuples())
-    none = f" At c = {', '.join(f'{c:g}' for c in absent)} none is sought: the positional branch has merged there, see extension_correlated." if absent else ""
+    values_without = ", ".join(f"{c:g}" for c in absent)
+    reason = "none is sought: the positional branch has merged there, see extension_correlated"
+    none = f" At c = {values_without} {reason}." if absent else ""
     lost = table[table.status != "found"]
     open_ = (
         f" Not found: {', '.join(f'{r.kind}({r.c:g}), {r.status}' for r in lost.itertuples())}." if len(lost) else ""
